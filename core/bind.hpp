@@ -6,11 +6,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cctype>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,11 @@ namespace burstline {
 
 template <class T>
 using ArrayIn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using Ints = ArrayIn<std::int64_t>;
+using Ids = ArrayIn<std::int32_t>;
+using Reals = ArrayIn<double>;
+using Bools = ArrayIn<bool>;
 
 template <class T>
 std::span<const T> view(const ArrayIn<T>& array) {
@@ -65,12 +72,38 @@ auto to_numpy(std::vector<First>&& first, std::vector<Rest>&&... rest) {
     return std::make_tuple(to_numpy(std::move(first)), to_numpy(std::move(rest))...);
 }
 
-/// Makes an enumeration of integers that Python has the numbers of.
+/// An argument that takes arrays of just these numbers: others would be copied.
+inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
+
+/// The name of an enumerator, as the compiler writes it; empty if nothing has this value.
+template <auto value>
+constexpr std::string_view enumerator() {
+    std::string_view name = __PRETTY_FUNCTION__;
+    name.remove_prefix(name.find("value = ") + 8);
+    name = name.substr(0, name.find_first_of(";]"));
+    return name.front() == '(' ? "" : name.substr(name.rfind(':') + 1);
+}
+
+/// Makes an enumeration of integers that Python has the numbers of: the enumerators in capitals
+/// and without their ending, which are numbers below 64, or bits.
 template <class Enum>
 void bind_enumeration(nb::module_& m, const char* name, const char* doc,
-                      std::initializer_list<std::pair<const char*, Enum>> members) {
+                      std::string_view ending = "") {
     nb::enum_<Enum> made(m, name, nb::is_arithmetic(), doc);
-    for (const auto& [label, value] : members) made.value(label, value);
+    const auto add = [&]<std::size_t k>(std::integral_constant<std::size_t, k>) {
+        constexpr std::int64_t number = k < 64 ? k : std::int64_t{1} << (k - 58);
+        if constexpr (std::in_range<std::underlying_type_t<Enum>>(number)) {
+            constexpr auto value = static_cast<Enum>(number);
+            std::string label(enumerator<value>());
+            if (label.empty()) return;
+            label.resize(label.size() - (label.ends_with(ending) ? ending.size() : 0));
+            for (char& letter : label) letter = static_cast<char>(std::toupper(letter));
+            made.value(label.c_str(), value);
+        }
+    };
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+        (add(std::integral_constant<std::size_t, k>()), ...);
+    }(std::make_index_sequence<74>());
 }
 
 }  // namespace burstline

@@ -9,8 +9,8 @@
 #include "otf2_events.hpp"
 
 using namespace nb::literals;
-using burstline::ArrayIn;
-namespace otf2 = burstline::otf2;
+
+namespace burstline {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t most_near = 1 << 22;
 template <class T>
 auto give(otf2::SharedColumn<T>& column, std::size_t rows) {
     T* const data = column.data();
-    return burstline::kept(column.take(), data, rows);
+    return kept(column.take(), data, rows);
 }
 
 template <class Table>
@@ -64,12 +64,10 @@ nb::tuple read_definitions(const std::string& path, const std::string& anchor, s
                           told(library, signal, report));
 }
 
-using RegionColumns =
-    std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::int32_t>, ArrayIn<std::uint8_t>>;
+using RegionColumns = std::tuple<ArrayIn<std::uint32_t>, Ids, ArrayIn<std::uint8_t>>;
 using PairColumns = std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>>;
-using ContextColumns = std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>,
-                                  ArrayIn<std::int32_t>, ArrayIn<std::int32_t>>;
-using LocationColumns = std::tuple<ArrayIn<std::uint64_t>, ArrayIn<std::int32_t>>;
+using ContextColumns = std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>, Ids, Ids>;
+using LocationColumns = std::tuple<ArrayIn<std::uint64_t>, Ids>;
 
 otf2::Meaning meaning(const RegionColumns& regions, const ContextColumns& contexts,
                       const PairColumns& metrics,
@@ -159,75 +157,13 @@ nb::dict record_fields() {
 }  // namespace
 
 void bind_otf2(nb::module_& m) {
-    burstline::bind_enumeration<otf2::RecordKind>(
-        m, "RecordKind", "What a record of an event says.",
-        {{"SEND", otf2::RecordKind::send},
-         {"SEND_DONE", otf2::RecordKind::send_done},
-         {"POST", otf2::RecordKind::post},
-         {"RECEIVE", otf2::RecordKind::receive},
-         {"CANCELLED", otf2::RecordKind::cancelled},
-         {"PROBE", otf2::RecordKind::probe},
-         {"MATCHED_RECEIVE", otf2::RecordKind::matched_receive},
-         {"MATCHED_POST", otf2::RecordKind::matched_post},
-         {"MATCHED_COMPLETE", otf2::RecordKind::matched_complete},
-         {"COLLECTIVE", otf2::RecordKind::collective},
-         {"COLLECTIVE_START", otf2::RecordKind::collective_start},
-         {"COLLECTIVE_DONE", otf2::RecordKind::collective_done},
-         {"RMA", otf2::RecordKind::rma},
-         {"IO", otf2::RecordKind::io},
-         {"LOCK_ACQUIRED", otf2::RecordKind::lock_acquired},
-         {"LOCK_RELEASED", otf2::RecordKind::lock_released},
-         {"FLUSH", otf2::RecordKind::flush},
-         {"MEASUREMENT", otf2::RecordKind::measurement},
-         {"PROGRAM_BEGIN", otf2::RecordKind::program_begin},
-         {"PROGRAM_ARGUMENT", otf2::RecordKind::program_argument},
-         {"PROGRAM_END", otf2::RecordKind::program_end},
-         {"COMMUNICATOR_CREATED", otf2::RecordKind::communicator_created},
-         {"COMMUNICATOR_DESTROYED", otf2::RecordKind::communicator_destroyed},
-         {"THREAD_CREATED", otf2::RecordKind::thread_created},
-         {"THREAD_BEGUN", otf2::RecordKind::thread_begun},
-         {"THREAD_AWAITED", otf2::RecordKind::thread_awaited},
-         {"THREAD_ENDED", otf2::RecordKind::thread_ended},
-         {"TASK_CREATED", otf2::RecordKind::task_created},
-         {"TASK_SWITCHED", otf2::RecordKind::task_switched},
-         {"TASK_COMPLETED", otf2::RecordKind::task_completed},
-         {"PARAMETER", otf2::RecordKind::parameter},
-         {"SAMPLE", otf2::RecordKind::sample},
-         {"ATTRIBUTE", otf2::RecordKind::attribute}});
-    burstline::bind_enumeration<otf2::Way>(m, "Way",
-                                           "How a transfer moves data: to its partner, or from it.",
-                                           {{"PUT", otf2::Way::put}, {"GET", otf2::Way::get}});
-    burstline::bind_enumeration<otf2::TransferEvent>(
-        m, "TransferEvent", "What tells of a transfer; a second record of one event says AGAIN.",
-        {{"AGAIN", otf2::TransferEvent::again},
-         {"PUT", otf2::TransferEvent::put},
-         {"GET", otf2::TransferEvent::get},
-         {"ATOMIC", otf2::TransferEvent::atomic}});
+    bind_enumeration<otf2::RecordKind>(m, "RecordKind", "What a record of an event says.");
+    bind_enumeration<otf2::Way>(m, "Way", "How a transfer moves data: to its partner, or from it.");
+    bind_enumeration<otf2::TransferEvent>(
+        m, "TransferEvent", "What tells of a transfer; a second record of one event says AGAIN.");
     m.def("otf2_record_fields", &record_fields,
           "The column of records that each of their values stands in, by its name.");
-    burstline::bind_enumeration<otf2::Defined>(
-        m, "Defined", "What a row of definitions defines.",
-        {{"ARCHIVE", otf2::Defined::archive},
-         {"CLOCK", otf2::Defined::clock},
-         {"TEXT", otf2::Defined::text},
-         {"NODE", otf2::Defined::node},
-         {"LOCATION_GROUP", otf2::Defined::location_group},
-         {"LOCATION", otf2::Defined::location},
-         {"REGION", otf2::Defined::region},
-         {"GROUP", otf2::Defined::group},
-         {"METRIC_MEMBER", otf2::Defined::metric_member},
-         {"METRIC_CLASS", otf2::Defined::metric_class},
-         {"METRIC_INSTANCE", otf2::Defined::metric_instance},
-         {"COMMUNICATOR", otf2::Defined::communicator},
-         {"INTER_COMMUNICATOR", otf2::Defined::inter_communicator},
-         {"PARAMETER", otf2::Defined::parameter},
-         {"WINDOW", otf2::Defined::window},
-         {"ATTRIBUTE", otf2::Defined::attribute},
-         {"CALLING_CONTEXT", otf2::Defined::calling_context},
-         {"SOURCE_CODE_LOCATION", otf2::Defined::source_code_location},
-         {"NODE_DOMAIN", otf2::Defined::node_domain},
-         {"IO_HANDLE", otf2::Defined::io_handle},
-         {"PARADIGM", otf2::Defined::paradigm}});
+    bind_enumeration<otf2::Defined>(m, "Defined", "What a row of definitions defines.");
     m.def("otf2_definitions", &read_definitions, "library"_a, "anchor"_a, "integers"_a,
           "characters"_a, "seconds"_a, "bytes"_a,
           "Rows of definitions, their text, and (signal, status, its name, complaint).");
@@ -238,3 +174,5 @@ void bind_otf2(nb::module_& m) {
           "Tables of the events of some locations, events of each kind, rows that did not fit, "
           "and (signal, status, its name, complaint).");
 }
+
+}  // namespace burstline

@@ -40,8 +40,7 @@ nb::dict give(Table& table, std::uint64_t rows) {
     return columns;
 }
 
-void new_type_table(TypeTable* at, const ArrayIn<std::int64_t>& types,
-                    const ArrayIn<std::uint8_t>& kinds,
+void new_type_table(TypeTable* at, const Ints& types, const ArrayIn<std::uint8_t>& kinds,
                     const std::vector<std::tuple<std::int64_t, std::int64_t, int>>& ranges) {
     std::unordered_map<std::int64_t, EventClass> known;
     for (std::size_t k = 0; k < types.size(); ++k)
@@ -91,12 +90,10 @@ nb::dict counts(const Journal& journal, const Layout& layout) {
 }
 
 void new_vocabulary(
-    Vocabulary* at, const TypeTable& types, const ArrayIn<std::int32_t>& counter,
-    std::size_t counters, const ArrayIn<std::int16_t>& operation,
-    const ArrayIn<std::uint16_t>& call_kind,
+    Vocabulary* at, const TypeTable& types, const Ids& counter, std::size_t counters,
+    const ArrayIn<std::int16_t>& operation, const ArrayIn<std::uint16_t>& call_kind,
     const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
-    const ArrayIn<std::int32_t>& application,
-    const std::vector<std::tuple<std::int64_t, int>>& lock_steps,
+    const Ids& application, const std::vector<std::tuple<std::int64_t, int>>& lock_steps,
     const std::tuple<std::int64_t, std::int64_t>& callers,
     const std::tuple<std::int64_t, std::int64_t>& sampled, std::int64_t end_of_time) {
     auto* const words = new (at) Vocabulary();
@@ -167,72 +164,22 @@ nb::tuple block_counts(const Block& block) {
 }
 
 void bind_enumerations(nb::module_& m) {
-    bind_enumeration<EventClass>(m, "EventClass", "What a reader does with an event of a type.",
-                                 {{"OTHER", EventClass::other},
-                                  {"MPI_CALL", EventClass::mpi_call},
-                                  {"COLLECTIVE_SENT", EventClass::collective_sent},
-                                  {"COLLECTIVE_RECEIVED", EventClass::collective_received},
-                                  {"COLLECTIVE_ROOT", EventClass::collective_root},
-                                  {"COLLECTIVE_COMMUNICATOR", EventClass::collective_communicator},
-                                  {"COUNTER", EventClass::counter},
-                                  {"COUNTER_SET", EventClass::counter_set},
-                                  {"CALLER_FUNCTION", EventClass::caller_function},
-                                  {"CALLER_LINE", EventClass::caller_line},
-                                  {"POLL_COUNT", EventClass::poll_count},
-                                  {"POLL_TIME", EventClass::poll_time},
-                                  {"POLL_WAITING", EventClass::poll_waiting},
-                                  {"SAMPLE_FUNCTION", EventClass::sample_function},
-                                  {"SAMPLE_LINE", EventClass::sample_line},
-                                  {"SAMPLE_PERIODS", EventClass::sample_periods},
-                                  {"APPLICATION", EventClass::application},
-                                  {"FLUSH", EventClass::flush},
-                                  {"TRACING", EventClass::tracing},
-                                  {"RMA_SIZE", EventClass::rma_size},
-                                  {"RMA_TARGET", EventClass::rma_target},
-                                  {"IO_SIZE", EventClass::io_size},
-                                  {"REGION", EventClass::region},
-                                  {"LOCK", EventClass::lock},
-                                  {"REGION_LINE", EventClass::region_line},
-                                  {"LOCK_ADDRESS", EventClass::lock_address}});
-    bind_enumeration<CallKind>(m, "CallKind", "What kind of call an operation is: bits.",
-                               {{"BLOCKING_SEND", blocking_send},
-                                {"IMMEDIATE_SEND", immediate_send},
-                                {"START", start},
-                                {"BLOCKING_RECEIVE", blocking_receive},
-                                {"IMMEDIATE_RECEIVE", immediate_receive},
-                                {"COMPLETION", completion},
-                                {"COLLECTIVE", collective},
-                                {"READS_FILE", reads_file},
-                                {"WRITES_FILE", writes_file},
-                                {"GETS_MEMORY", gets_memory},
-                                {"PUTS_MEMORY", puts_memory}});
-    bind_enumeration<LockStep>(m, "LockStep", "What a thread does with a lock.",
-                               {{"RELEASED", LockStep::released},
-                                {"REQUESTED", LockStep::requested},
-                                {"ACQUIRED", LockStep::acquired},
-                                {"RELEASING", LockStep::releasing}});
+    bind_enumeration<EventClass>(m, "EventClass", "What a reader does with an event of a type.");
+    bind_enumeration<CallKind>(m, "CallKind", "What kind of call an operation is: bits.");
+    bind_enumeration<LockStep>(m, "LockStep", "What a thread does with a lock.");
     bind_enumeration<GapKind>(m, "GapKind",
-                              "Why nobody watched; places in the schema's kinds of gaps.",
-                              {{"FLUSH", flush_gap},
-                               {"TRACING_OFF", tracing_off_gap},
-                               {"NOT_CREATED", not_created_gap},
-                               {"CUT", cut_gap},
-                               {"DROPPED", dropped_gap}});
+                              "Why nobody watched; places in the schema's kinds of gaps.", "_gap");
 }
 
-nb::dict burst_columns(const ArrayIn<std::int32_t>& location,
-                       const std::vector<ArrayIn<std::int64_t>>& calls,
-                       const ArrayIn<std::int64_t>& call_offsets,
-                       const std::vector<ArrayIn<std::int64_t>>& readings,
-                       const ArrayIn<std::int64_t>& reading_offsets,
-                       const std::vector<ArrayIn<std::int64_t>>& gaps,
-                       const ArrayIn<std::int64_t>& gap_offsets) {
+nb::dict burst_columns(const Ids& location, const std::vector<Ints>& calls,
+                       const Ints& call_offsets, const std::vector<Ints>& readings,
+                       const Ints& reading_offsets, const std::vector<Ints>& gaps,
+                       const Ints& gap_offsets) {
     if (calls.size() != 4 || readings.size() < 2 || gaps.size() != 2) {
         throw std::invalid_argument(
             "burst_columns takes 4 columns of calls, 2 or more of readings, 2 of gaps");
     }
-    const auto part = [](const ArrayIn<std::int64_t>& column, const ArrayIn<std::int64_t>& offsets,
-                         std::size_t k) {
+    const auto part = [](const Ints& column, const Ints& offsets, std::size_t k) {
         const auto first = offsets.data()[k], last = offsets.data()[k + 1];
         return std::span<const std::int64_t>(column.data() + first,
                                              static_cast<std::size_t>(last - first));
@@ -269,10 +216,7 @@ nb::dict burst_columns(const ArrayIn<std::int32_t>& location,
 
 }  // namespace
 
-}  // namespace burstline
-
 void bind_reader(nb::module_& m) {
-    using namespace burstline;
     bind_enumerations(m);
     nb::class_<Layout>(m, "Layout", "Declared objects of a trace and the bucket of each.")
         .def(nb::init<const std::vector<std::int32_t>&, const std::vector<std::int32_t>&,
@@ -281,14 +225,14 @@ void bind_reader(nb::module_& m) {
         .def_prop_ro("locations", &Layout::locations)
         .def_prop_ro("buckets", &Layout::buckets);
     nb::class_<TypeTable>(m, "TypeTable", "Event types met so far, with their class.")
-        .def("__init__", &new_type_table, "types"_a.noconvert(), "kinds"_a.noconvert(), "ranges"_a)
+        .def("__init__", &new_type_table, "types"_array, "kinds"_array, "ranges"_a)
         .def("types", [](const TypeTable& table) { return to_numpy(table.types()); })
         .def(
             "meet",
-            [](TypeTable& table, const ArrayIn<std::int64_t>& types) {
+            [](TypeTable& table, const Ints& types) {
                 for (std::size_t k = 0; k < types.size(); ++k) table.code(types.data()[k]);
             },
-            "types"_a.noconvert(), "Number types as if they were met in this order.");
+            "types"_array, "Number types as if they were met in this order.");
     nb::class_<Block>(m, "Block", "A stretch of lines: scanned, then packed per location.")
         .def(nb::init<const Layout&, TypeTable&, std::int64_t>(), "layout"_a, "types"_a,
              "unit_ns"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
@@ -298,7 +242,7 @@ void bind_reader(nb::module_& m) {
                 const nb::gil_scoped_release unlocked;
                 block.scan(characters(text));
             },
-            "text"_a.noconvert())
+            "text"_array)
         .def("encode", &Block::encode, nb::call_guard<nb::gil_scoped_release>())
         .def("counts", &block_counts,
              "(lines, states, event lines, pairs, communications, sum of values)")
@@ -331,11 +275,11 @@ void bind_reader(nb::module_& m) {
         .def(
             "restore",
             [](Journal& journal, std::size_t bucket, const ArrayIn<std::uint8_t>& written,
-               const ArrayIn<std::int64_t>& sent_before) {
+               const Ints& sent_before) {
                 journal.restore(bucket, {written.data(), written.size()},
                                 {sent_before.data(), sent_before.size()});
             },
-            "bucket"_a, "written"_a.noconvert(), "sent_before"_a.noconvert(),
+            "bucket"_a, "written"_array, "sent_before"_array,
             "Take back parts, whose ordinals begin after what each location had sent before; if "
             "they do already, `sent_before` is empty.")
         .def(
@@ -350,12 +294,11 @@ void bind_reader(nb::module_& m) {
             [](Journal& journal, const ArrayIn<std::uint8_t>& counted) {
                 journal.count({counted.data(), counted.size()});
             },
-            "counted"_a.noconvert(), "Count what a journal of the text that comes next has.");
+            "counted"_array, "Count what a journal of the text that comes next has.");
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
-        .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
-             "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a,
-             "application"_a.noconvert(), "lock_steps"_a, "callers"_a, "sampled"_a,
-             "end_of_time"_a);
+        .def("__init__", &new_vocabulary, "types"_a, "counter"_array, "counters"_a,
+             "operation"_array, "call_kind"_array, "communicators"_a, "application"_array,
+             "lock_steps"_a, "callers"_a, "sampled"_a, "end_of_time"_a);
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)
@@ -377,8 +320,9 @@ void bind_reader(nb::module_& m) {
         .def("finish", &Builder::finish, nb::call_guard<nb::gil_scoped_release>())
         .def("tables", &tables, "The tables' columns; the builder gives them up.")
         .def("extras", &extras);
-    m.def("burst_columns", &burst_columns, "locations"_a.noconvert(), "calls"_a,
-          "call_offsets"_a.noconvert(), "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a,
-          "gap_offsets"_a.noconvert(),
+    m.def("burst_columns", &burst_columns, "locations"_array, "calls"_a, "call_offsets"_array,
+          "readings"_a, "reading_offsets"_array, "gaps"_a, "gap_offsets"_array,
           "Columns of the bursts between consecutive calls of each location.");
 }
+
+}  // namespace burstline

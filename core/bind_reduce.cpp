@@ -15,9 +15,6 @@ using namespace nb::literals;
 namespace burstline {
 namespace {
 
-using Integers = ArrayIn<std::int64_t>;
-using Ids = ArrayIn<std::int32_t>;
-
 nb::dict give(UniqueCalls&& found) {
     nb::dict columns;
     columns["lane"] = to_numpy(std::move(found.lane));
@@ -38,11 +35,11 @@ nb::dict give(UniqueCalls&& found) {
     return columns;
 }
 
-nb::dict reduce_calls(const Integers& lane_begin, const Integers& rank, std::int64_t ranks,
+nb::dict reduce_calls(const Ints& lane_begin, const Ints& rank, std::int64_t ranks,
                       const Ids& signature, std::size_t signatures,
-                      const std::vector<Integers>& quantities, const std::vector<Ids>& ids,
-                      const std::vector<Integers>& burst_ranges, const Ids& call_after,
-                      const std::vector<Integers>& burst_columns) {
+                      const std::vector<Ints>& quantities, const std::vector<Ids>& ids,
+                      const std::vector<Ints>& burst_ranges, const Ids& call_after,
+                      const std::vector<Ints>& burst_columns) {
     if (quantities.size() != 4 || ids.size() != 4 || burst_ranges.size() != 2 ||
         burst_columns.size() < 2)
         throw nb::value_error(
@@ -60,30 +57,29 @@ nb::dict reduce_calls(const Integers& lane_begin, const Integers& rank, std::int
 }
 
 }  // namespace
-}  // namespace burstline
-
 void bind_reduce(nb::module_& m) {
-    m.def("reduce_calls", &burstline::reduce_calls, "lane_begin"_a.noconvert(),
-          "rank"_a.noconvert(), "ranks"_a, "signature"_a.noconvert(), "signatures"_a,
-          "quantities"_a, "ids"_a, "burst_ranges"_a, "call_after"_a.noconvert(), "burst_columns"_a,
+    m.def("reduce_calls", &reduce_calls, "lane_begin"_array, "rank"_array, "ranks"_a,
+          "signature"_array, "signatures"_a, "quantities"_a, "ids"_a, "burst_ranges"_a,
+          "call_after"_array, "burst_columns"_a,
           "Columns of the unique calls, one per lane and signature; pairs and counters row after "
           "row.");
     m.def(
         "count_runs",
-        [](const burstline::Integers& of, const burstline::Integers& other) {
+        [](const Ints& of, const Ints& other) {
             const nb::gil_scoped_release unlocked;
-            return burstline::count_runs(burstline::view(of), burstline::view(other));
+            return count_runs(view(of), view(other));
         },
-        "of"_a.noconvert(), "other"_a.noconvert(),
+        "of"_array, "other"_array,
         "Stretches of one sorted series of moments that no moment of another interrupts.");
     m.def(
         "steps_within",
-        [](const burstline::Integers& begins, const burstline::Integers& around) {
-            const burstline::Steps steps =
-                burstline::steps_within(burstline::view(begins), burstline::view(around));
+        [](const Ints& begins, const Ints& around) {
+            const Steps steps = steps_within(view(begins), view(around));
             return nb::make_tuple(steps.entries, steps.count, steps.sum);
         },
-        "begins"_a.noconvert(), "around"_a.noconvert(),
+        "begins"_array, "around"_array,
         "Iterations around that have any, pairs of neighbours within one, and the sum of the time "
         "between these.");
 }
+
+}  // namespace burstline

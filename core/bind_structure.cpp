@@ -5,27 +5,27 @@
 #include "similarity.hpp"
 
 using namespace nb::literals;
-using burstline::ArrayIn;
-using burstline::to_numpy;
-using burstline::unlocked;
-using burstline::view;
+
+namespace burstline {
 
 void bind_structure(nb::module_& m) {
     m.def(
         "connected_within",
-        [](const ArrayIn<double>& coordinates, std::size_t dimensions, double reach) {
-            return to_numpy(unlocked(
-                [&] { return burstline::connected_within(view(coordinates), dimensions, reach); }));
+        [](const Reals& coordinates, std::size_t dimensions, double reach) {
+            return to_numpy(
+                unlocked([&] { return connected_within(view(coordinates), dimensions, reach); }));
         },
-        "coordinates"_a.noconvert(), "dimensions"_a, "reach"_a,
+        "coordinates"_array, "dimensions"_a, "reach"_a,
         "For every point, its component among those joined by steps of at most `reach`.");
     m.def(
         "common_in_order",
-        [](const ArrayIn<std::int32_t>& a, const ArrayIn<std::int32_t>& b, std::size_t window) {
+        [](const Ids& a, const Ids& b, std::size_t window) {
             nb::gil_scoped_release unlocked;
-            return burstline::common_in_order(view(a), view(b), window);
+            return common_in_order(view(a), view(b), window);
         },
-        "a"_a.noconvert(), "b"_a.noconvert(), "window"_a,
+        "a"_array, "b"_array, "window"_a,
         "How many symbols two sequences have in common, in order; a lower bound when what "
         "differs is longer than `window`.");
 }
+
+}  // namespace burstline

@@ -1,34 +1,27 @@
 // Binds the writer of .prv bodies to Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 
 #include <array>
-#include <cstdint>
-#include <utility>
 
+#include "bind.hpp"
 #include "module.hpp"
 #include "prv_writer.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
+
+namespace burstline {
 
 namespace {
 
-using IntegersIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BytesOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-burstline::Integers view(const IntegersIn& array) { return {array.data(), array.size()}; }
 
 /// A writer together with the arrays it looks at, so that they live as long as it does.
 class PrvBody {
   public:
-    PrvBody(const IntegersIn& cpu, const IntegersIn& application, const IntegersIn& task,
-            const IntegersIn& thread)
+    PrvBody(const Ints& cpu, const Ints& application, const Ints& task, const Ints& thread)
         : writer_({view(cpu), view(application), view(task), view(thread)}) {}
 
-    void load(std::array<IntegersIn, 4> events, std::array<IntegersIn, 4> states,
-              std::array<IntegersIn, 8> links) {
+    void load(std::array<Ints, 4> events, std::array<Ints, 4> states, std::array<Ints, 8> links) {
         const auto& [event_offsets, event_time, event_type, event_value] = events;
         const auto& [state_offsets, state_begin, state_end, state_value] = states;
         const auto& [link_offsets, send, leave, receiver, post, receive, size, tag] = links;
@@ -50,24 +43,23 @@ class PrvBody {
     [[nodiscard]] std::int64_t disordered() const { return writer_.disordered(); }
 
   private:
-    burstline::BodyWriter writer_;
-    std::array<IntegersIn, 4> events_, states_;
-    std::array<IntegersIn, 8> links_;
+    BodyWriter writer_;
+    std::array<Ints, 4> events_, states_;
+    std::array<Ints, 8> links_;
 };
 
 }  // namespace
 
 void bind_writer(nb::module_& m) {
     nb::class_<PrvBody>(m, "PrvBody", "Prints the records of all locations in order of time.")
-        .def(nb::init<const IntegersIn&, const IntegersIn&, const IntegersIn&, const IntegersIn&>(),
-             "cpu"_a.noconvert(), "application"_a.noconvert(), "task"_a.noconvert(),
-             "thread"_a.noconvert(), "The four ids of each location, as printed.")
-        .def("load", &PrvBody::load, "events"_a.noconvert(), "states"_a.noconvert(),
-             "links"_a.noconvert(),
+        .def(nb::init<const Ints&, const Ints&, const Ints&, const Ints&>(), "cpu"_array,
+             "application"_array, "task"_array, "thread"_array,
+             "The four ids of each location, as printed.")
+        .def("load", &PrvBody::load, "events"_array, "states"_array, "links"_array,
              "Start on records: (offsets, time, type, value), (offsets, begin, end, state) and "
              "(offsets, send, leave, receiver, post, receive, size, tag), by time within a "
              "location; communications by their sender's leave.")
-        .def("fill", &PrvBody::fill, "out"_a.noconvert(),
+        .def("fill", &PrvBody::fill, "out"_array,
              "Print whole lines into a buffer of at least 64 KiB; give the number of "
              "characters, 0 at the end.")
         .def_prop_ro("dropped", &PrvBody::dropped,
@@ -75,3 +67,5 @@ void bind_writer(nb::module_& m) {
         .def_prop_ro("disordered", &PrvBody::disordered,
                      "First location whose records run backwards in time, or -1.");
 }
+
+}  // namespace burstline

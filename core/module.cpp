@@ -2,6 +2,7 @@
 #include "module.hpp"
 
 NB_MODULE(_core, m) {
+    using namespace burstline;
     m.doc() = "Compiled kernels over columns of integers; see the Python modules for meaning.";
     bind_reader(m);
     bind_writer(m);

@@ -7,6 +7,8 @@
 
 namespace nb = nanobind;
 
+namespace burstline {
+
 void bind_reader(nb::module_& m);
 void bind_writer(nb::module_& m);
 void bind_structure(nb::module_& m);
@@ -19,3 +21,5 @@ void bind_otf2_writing(nb::module_& m);
 void bind_waits(nb::module_& m);
 void bind_signature(nb::module_& m);
 void bind_timeline(nb::module_& m);
+
+}  // namespace burstline

@@ -259,13 +259,7 @@ def count_follows(
     """Pairs of neighbours within lanes (from, to, how often), and which each lane has."""
 
 def read_nest(
-    symbol_loop: NDArray[np.int32],
-    symbol_position: NDArray[np.int32],
-    loop_parent: NDArray[np.int32],
-    loop_position: NDArray[np.int32],
-    most: NDArray[np.int64],
-    apart: NDArray[np.int64],
-    cuts: NDArray[np.int64],
+    nest: tuple[NDArray[Any], ...],
     sequence: NDArray[np.int32],
     lane_begin: NDArray[np.int64],
     enter_ns: NDArray[np.int64],
@@ -281,13 +275,7 @@ def read_nest(
     """
 
 def nest_spans(
-    symbol_loop: NDArray[np.int32],
-    symbol_position: NDArray[np.int32],
-    loop_parent: NDArray[np.int32],
-    loop_position: NDArray[np.int32],
-    most: NDArray[np.int64],
-    apart: NDArray[np.int64],
-    cuts: NDArray[np.int64],
+    nest: tuple[NDArray[Any], ...],
     sequence: NDArray[np.int32],
     lane_begin: NDArray[np.int64],
     loop: int,

@@ -231,7 +231,7 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
     lanes, times = np.array([0, len(sequence)]), np.zeros(len(sequence), np.int64)
 
     when, trips, iterations, _ = _core.read_nest(
-        *places, np.array(sequence, np.int32), lanes, times, times
+        places, np.array(sequence, np.int32), lanes, times, times
     )
 
     slow_when, slow_trips = oracle.read_nest(program, sequence, **told)
@@ -250,7 +250,7 @@ def test_a_loop_that_goes_on_where_the_one_around_it_is_cut_is_entered_anew():
     body = as_body(program, most={}, rise={}, apart={}, cuts=cuts)
 
     _, trips, iterations, _ = _core.read_nest(
-        *Nest.of(body, 2, 1, OneLane()),
+        Nest.of(body, 2, 1, OneLane()),
         np.array(sequence, np.int32),
         np.array([0, 6]),
         times,
@@ -420,23 +420,23 @@ def test_kernels_refuse_what_is_no_nest():
     none = np.zeros(0, np.int64)
     nothing = none, none, none
     with pytest.raises(ValueError, match="a program and a place"):
-        _core.read_nest(zero, zero, zero[:0], zero[:0], *nothing, symbol, lanes, one, one)
+        _core.read_nest((zero, zero, zero[:0], zero[:0], *nothing), symbol, lanes, one, one)
     parents = np.array([-1, 1], np.int32)
     with pytest.raises(ValueError, match="smaller number"):
-        _core.read_nest(zero, zero, parents, parents, *nothing, symbol, lanes, one, one)
+        _core.read_nest((zero, zero, parents, parents, *nothing), symbol, lanes, one, one)
     program = zero, zero, np.array([-1], np.int32), zero
     twice, times = np.zeros(2, np.int32), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="its body once"):
-        _core.read_nest(*program, *nothing, twice, np.array([0, 2]), times, times)
+        _core.read_nest((*program, *nothing), twice, np.array([0, 2]), times, times)
     with pytest.raises(ValueError, match="is in another"):
-        _core.read_nest(*program, one + 3, none, none, symbol, lanes, one, one)
+        _core.read_nest((*program, one + 3, none, none), symbol, lanes, one, one)
     loops = zero + 1, zero, np.array([-1, 0], np.int32), np.zeros(2, np.int32)
     with pytest.raises(ValueError, match="of each loop and lane"):
-        _core.read_nest(*loops, one, none, none, symbol, lanes, one, one)
+        _core.read_nest((*loops, one, none, none), symbol, lanes, one, one)
     with pytest.raises(ValueError, match="are apart come in order"):
-        _core.read_nest(*program, none, np.array([2, 1]), none, symbol, lanes, one, one)
+        _core.read_nest((*program, none, np.array([2, 1]), none), symbol, lanes, one, one)
     with pytest.raises(ValueError, match="cuts come in order"):
-        _core.read_nest(*program, none, none, np.array([2, 1]), symbol, lanes, one, one)
+        _core.read_nest((*program, none, none, np.array([2, 1])), symbol, lanes, one, one)
     with pytest.raises(ValueError, match="not repeated"):
         _core.fold_sites(symbol, lanes, zero, 1, 5)
     with pytest.raises(ValueError, match="a kind is no symbol"):

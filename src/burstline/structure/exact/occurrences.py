@@ -140,7 +140,7 @@ class _Alike(NamedTuple):
 
     def iterations(self, loop: int) -> Spans:
         """The calls of each iteration of a loop, of each kind for a lane."""
-        return Spans(*_core.nest_spans(*self.nest, self.sequence, self.begin, loop))
+        return Spans(*_core.nest_spans(self.nest, self.sequence, self.begin, loop))
 
 
 def read(nest: Nest, sequence: Sequences, lane_begin: Integers) -> Executions:
@@ -148,7 +148,7 @@ def read(nest: Nest, sequence: Sequences, lane_begin: Integers) -> Executions:
     alike = _Alike.of(nest, sequence, lane_begin)
     nothing = np.zeros(len(alike.sequence), np.int64)
     when, trips, iterations, _ = _core.read_nest(
-        *alike.nest, alike.sequence, alike.begin, nothing, nothing
+        alike.nest, alike.sequence, alike.begin, nothing, nothing
     )
     kinds = len(alike.begin) - 1
     iterations = iterations.reshape(-1, kinds)[:, alike.of_lane]
@@ -171,7 +171,7 @@ class NestSteps:
 
     def spans(self, loop: int) -> Spans:
         """The calls of each iteration of a loop; its number in the nest is its own."""
-        return Spans(*_core.nest_spans(*self.nest, self.sequence, self.lane_begin, loop))
+        return Spans(*_core.nest_spans(self.nest, self.sequence, self.lane_begin, loop))
 
     def stretches(self) -> list[Stretches]:
         """The entries of each loop, from the first call to the last."""
