@@ -7,7 +7,8 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from burstline.errors import ParameterError
@@ -36,16 +37,28 @@ def locked(folder: Path, product: str) -> Iterator[None]:
         yield
 
 
+def built(target: Path, product: str, make: Callable[[Path], object]) -> Path:
+    """A file in the cache, which is made once."""
+    if not target.is_file():
+        with locked(target.parent, product):
+            if not target.is_file():
+                make_whole(target, make)
+    return target
+
+
+def make_whole(target: Path, make: Callable[[Path], object]) -> None:
+    """Make a file whole or not at all: in a folder of its own, which then goes."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
+        made = Path(folder) / target.name
+        make(made)
+        made.replace(target)
+
+
 def kept(product: str, name: str, content: bytes | bytearray) -> Path:
     """A file of this content in the cache, from which it can be preloaded."""
     target = cache(product) / hashlib.sha256(content).hexdigest()[:16] / name
     require_preloadable(target)
-    with locked(target.parent, f"the {product}"):
-        if not target.is_file():
-            part = target.with_name(f".{name}.part")
-            part.write_bytes(content)
-            part.replace(target)
-    return target
+    return built(target, f"the {product}", lambda made: made.write_bytes(content))
 
 
 def can_be_preloaded(path: Path) -> bool:

@@ -15,14 +15,13 @@ import os
 import re
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.record.building.cache import cache, locked
+from burstline.record.building.cache import built, cache
 from burstline.record.commands import ask, first_error
 
 OLDEST: Final = 14
@@ -241,20 +240,17 @@ def _place(clang: Clang, sources: list[Path]) -> Path:
 
 
 def _built(target: Path, words: list[str]) -> Path:
-    """The file that a compiler builds, once, whole or not at all."""
-    with locked(target.parent, "the plug-in"):
-        if target.is_file():
-            return target
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
-            made = Path(folder) / target.name
-            output = _output([*words, "-o", os.fspath(made)])
-            if not made.is_file():
-                raise NotEnoughDataError(
-                    f"{target.name} could not be built with {printable(words[0])}: "
-                    f"{first_error(output)}"
-                )
-            made.replace(target)
-    return target
+    """The file that a compiler builds, once."""
+
+    def make(made: Path) -> None:
+        output = _output([*words, "-o", os.fspath(made)])
+        if not made.is_file():
+            raise NotEnoughDataError(
+                f"{target.name} could not be built with {printable(words[0])}: "
+                f"{first_error(output)}"
+            )
+
+    return built(target, "the plug-in", make)
 
 
 def _output(words: list[str]) -> str:

@@ -19,18 +19,19 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from burstline.errors import NotEnoughDataError, printable
 from burstline.executor import in_order
 from burstline.record.building.cache import (
+    built,
     cache,
     can_be_preloaded,
     kept,
-    locked,
+    make_whole,
     require_preloadable,
 )
 from burstline.record.commands import ask, first_error
@@ -76,12 +77,8 @@ def shared_object(abi: Abi) -> Path:
         return kept("recorder", shipped.name, shipped.read_bytes())
     compiler = find_compiler(abi)
     target = cache("recorder") / _hash(abi, compiler) / _file_name(abi)
-    if not target.is_file():
-        require_preloadable(target)
-        with locked(target.parent, "the recorder"):
-            if not target.is_file():
-                compile_into(target, abi, compiler)
-    return target
+    require_preloadable(target)
+    return built(target, "the recorder", partial(compile_to, abi=abi, compiler=compiler))
 
 
 def find_compiler(abi: Abi) -> Compiler:
@@ -103,24 +100,21 @@ def find_compiler(abi: Abi) -> Compiler:
     )
 
 
-def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
-    """Build the recorder for an MPI, whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
-        sources = list(map(str, _sources()))
-        for name, text in _generated_sources().items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
-            sources.append(str(Path(folder) / name))
-        made = Path(folder) / target.name
-        words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", str(made), *sources, "-ldl"]
-        code, output = ask(words, patience_s=_PATIENCE_S)
-        if code != 0 or not made.is_file():
-            raise NotEnoughDataError(
-                f"the recorder for {abi.title} could not be built with "
-                f"{printable(shlex.join(compiler.words))}: "
-                f"{'it cannot be run' if code is None else first_error(output)}"
-            )
-        made.chmod(0o755)
-        made.replace(target)
+def compile_to(made: Path, abi: Abi, compiler: Compiler) -> None:
+    """Build the recorder for an MPI, with what is generated for it beside it."""
+    sources = _sources()
+    for name, text in _generated_sources().items():
+        sources.append(made.with_name(name))
+        sources[-1].write_text(text, encoding="utf-8")
+    words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", made, *sources, "-ldl"]
+    code, output = ask(list(map(str, words)), patience_s=_PATIENCE_S)
+    if code != 0 or not made.is_file():
+        raise NotEnoughDataError(
+            f"the recorder for {abi.title} could not be built with "
+            f"{printable(shlex.join(compiler.words))}: "
+            f"{'it cannot be run' if code is None else first_error(output)}"
+        )
+    made.chmod(0o755)
 
 
 def build_all(folder: Path) -> dict[str, str]:
@@ -129,7 +123,8 @@ def build_all(folder: Path) -> dict[str, str]:
 
     def built(abi: Abi) -> str:
         try:
-            compile_into(folder / _file_name(abi), abi, find_compiler(abi))
+            make = partial(compile_to, abi=abi, compiler=find_compiler(abi))
+            make_whole(folder / _file_name(abi), make)
         except (NotEnoughDataError, OSError) as error:
             return str(error)
         return "built"
