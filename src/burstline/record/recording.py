@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 from burstline import formats
 from burstline.errors import ParameterError, plural, printable
@@ -60,8 +60,7 @@ T = TypeVar("T")
 
 INTERRUPTED: Final = 130
 """The code of a run that Ctrl-C ended, as of a shell."""
-_DEEPEST: Final = 64
-_MOST_SAMPLES: Final = 10_000
+_HIGHEST: Final = {"stack_depth": 64, "sample_hz": 10_000}
 _MOST_NAMED: Final = 8
 _MOST_MIB: Final = (1 << 32) - 2
 
@@ -96,17 +95,21 @@ class Settings:
 
     def variables(self) -> dict[str, str]:
         """What the recorder is told, as its variables; ParameterError if it cannot be."""
-        depth = self.stack_depth
-        if depth is not None and not 0 <= depth <= _DEEPEST:
-            raise ParameterError(f"`stack_depth` goes from 0 to {_DEEPEST}, got {depth}")
+        for name, most in _HIGHEST.items():
+            if not 0 <= (getattr(self, name) or 0) <= most:
+                raise ParameterError(
+                    f"`{name}` goes from 0 to {most}, got {getattr(self, name)}"
+                )
+        if self.sample_hz and self.stack_depth == 0:
+            raise ParameterError("`sample_hz` needs call stacks, and `stack_depth` is 0")
         settings = {
-            "BURSTLINE_STACK_DEPTH": depth,
+            "BURSTLINE_STACK_DEPTH": self.stack_depth,
             "BURSTLINE_COUNTERS": self.counters,
             "BURSTLINE_CALLS": None if self.calls is None else checked_calls(self.calls),
             "BURSTLINE_FUNCTIONS": None
             if self.functions is None
             else read_filter(self.functions),
-            "BURSTLINE_SAMPLE": self._checked_rate(),
+            "BURSTLINE_SAMPLE": self.sample_hz,
             "BURSTLINE_RANKS": self._chosen_ranks(),
             "BURSTLINE_MODE": "profile" if self.profile else None,
             "BURSTLINE_POLL_GAP": self.poll_gap_ns,
@@ -116,14 +119,6 @@ class Settings:
         if free is not None:
             settings["BURSTLINE_LEAVE_FREE"] = min(-(-free >> 20), _MOST_MIB)
         return {name: str(value) for name, value in settings.items() if value is not None}
-
-    def _checked_rate(self) -> int | None:
-        rate = self.sample_hz
-        if rate is not None and not 0 <= rate <= _MOST_SAMPLES:
-            raise ParameterError(f"`sample_hz` goes from 0 to {_MOST_SAMPLES}, got {rate}")
-        if rate and self.stack_depth == 0:
-            raise ParameterError("`sample_hz` needs call stacks, and `stack_depth` is 0")
-        return rate
 
     def _chosen_ranks(self) -> str | None:
         """The ranks as ``0,4-7``, in order and without overlaps."""
@@ -223,19 +218,6 @@ class Recording:
             yield f", and {a_thread:,.0f} µs of each of {run.threads:,} threads"
 
 
-class _Prepared(NamedTuple):
-    """A run that can begin."""
-
-    words: list[str]
-    folder: Path
-    command: Command  # as given
-
-    def launcher(self) -> str | None:
-        """The launcher, before whose programs env is put, so that it may name it."""
-        place = self.command.launcher
-        return None if place is None else self.command.words[place]
-
-
 def recorded(
     words: Sequence[str],
     output: str | os.PathLike[str] | None = None,
@@ -259,24 +241,26 @@ def recorded(
     path = Path(f"{trace_name(command)}.prv" if output is None else output)
     for file in formats.files_of(path):
         formats.require_free(file, force=overwrite, forced="`overwrite`")
-    run = _prepared(command, path, settings, mpi=mpi, keep_raw=keep_raw)
+    words, folder = _prepared(command, path, settings, mpi=mpi, keep_raw=keep_raw)
     memory = memory_allowed() if memory is None else memory
     threads = threads_allowed(threads)
     kept = True
     try:
-        ended = run_command(run.words, stdout=stdout)
+        ended = run_command(words, stdout=stdout)
         code = INTERRUPTED if ended.interrupted else ended.exit_code()
-        seen = survey(run.folder, progress)
+        seen = survey(folder, progress)
         kept = seen.threads > 0
         unseen = None if seen.ranks else program_loading_mpi(command)
         if code and not seen.ranks:
             kept = kept and keep_raw is not None
-            why = nothing_recorded(seen, code, run.launcher(), unseen)
+            place = command.launcher
+            launcher = None if place is None else command.words[place]
+            why = nothing_recorded(seen, code, launcher, unseen)
             return Recording(path, code, (why,), seen, [], {}, [], settings)
         require_ranks(seen, unseen, chosen=settings.ranks is not None)
         resolver = Resolver()
         defects = write_recorded(
-            run.folder,
+            folder,
             path,
             resolver,
             _defects,
@@ -286,19 +270,19 @@ def recorded(
             progress=progress,
             name=str(path) if keep_raw is None else None,
         )
-        counted = tallies(run.folder) if settings.profile else {}
+        counted = tallies(folder) if settings.profile else {}
         costly = []
         if seen.borders:
-            costly = costly_functions(run.folder, resolver, seen.border_ns)
+            costly = costly_functions(folder, resolver, seen.border_ns)
         kept = keep_raw is not None
     except BaseException as error:
         if kept:
-            again = shlex.join(["burstline", "convert", str(run.folder), str(path)])
+            again = shlex.join(["burstline", "convert", str(folder), str(path)])
             error.add_note(f"what was recorded is kept; go on with: {again}")
         raise
     finally:
         if not kept:
-            shutil.rmtree(run.folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
     said = (
         *missing_names(resolver, defects),
         *(_openmp_text(command) if settings.openmp else ()),
@@ -378,16 +362,15 @@ def _prepared(
     *,
     mpi: str | None,
     keep_raw: Path | None,
-) -> _Prepared:
-    """Look at everything that can be wrong before the program runs."""
+) -> tuple[list[str], Path]:
+    """What is run, and its folder: everything that can be wrong is looked at before."""
     variables = settings.variables()
     recorder = recorder_for(command, mpi)
     require_room((keep_raw or output).parent, settings.bytes_left_free())
     folder = make_folder(output, keep_raw)
     preloaded = [recorder, *([llvm_runtime()] if settings.openmp else [])]
     environment = program_environment(variables, folder, *preloaded)
-    started = with_environment(command, environment, launcher_abi(command))
-    return _Prepared(started, folder, command)
+    return with_environment(command, environment, launcher_abi(command)), folder
 
 
 def _defects(trace: Trace) -> list[dict[str, Any]]:
