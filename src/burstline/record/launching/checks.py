@@ -16,6 +16,7 @@ from burstline.errors import (
     UnsupportedRecordError,
     printable,
 )
+from burstline.formats import raw
 from burstline.formats.files import read_text
 from burstline.record.commands import ask
 from burstline.record.launching import mpi
@@ -67,9 +68,7 @@ def program_loading_mpi(command: Command) -> str | None:
 
 def checked_calls(text: str) -> str:
     """The list for ``--calls``, in which every word is an operation."""
-    from burstline.formats.raw import operation_numbers  # noqa: PLC0415 -- slow
-
-    numbers = operation_numbers()
+    numbers = raw.operation_numbers()
     names = {*numbers.values(), *map(str, numbers)}
     for word in text.replace(",", " ").split():
         name = word.removeprefix("-")

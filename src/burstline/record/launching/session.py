@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.errors import FormatError, NotEnoughDataError, ParameterError, printable
-from burstline.formats import atomic
+from burstline.formats import atomic, raw
 from burstline.progress import SILENCE, Progress
 
 _CHUNK: Final = 1 << 20
@@ -152,9 +152,7 @@ def run_command(
 
 def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     """The survey of a run that is over, whose raw files get their tails; O(records)."""
-    from burstline.formats.raw import settle  # noqa: PLC0415 -- only after a run
-
-    settle(folder)
+    raw.settle(folder)
     run, paths = Survey(gone=not folder.is_dir()), sorted(folder.glob("*.raw"))
     progress.step("Looking through", len(paths), "files")
     for path in paths:
@@ -282,10 +280,8 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _add_file(run: Survey, path: Path) -> None:
-    from burstline.formats.raw import stored  # noqa: PLC0415 -- slow, and only needed after a run
-
     try:
-        threads = stored(path)
+        threads = raw.stored(path)
     except FormatError:
         return  # whoever reads it says why
     for records in threads:
@@ -294,38 +290,34 @@ def _add_file(run: Survey, path: Path) -> None:
 
 
 def _add_thread(run: Survey, records: Any, process: str) -> None:  # noqa: ANN401 -- as of an array
-    import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
-
-    from burstline.formats.raw import Kind, operation_numbers  # noqa: PLC0415 -- as above
-
-    names = operation_numbers()
+    names, kinds = raw.operation_numbers(), raw.Kind
     spawns = [op for op, name in names.items() if name in _SPAWNS]
     run.threads += 1
     rank: int | None = None
     left, unsettled = (0, 0), 0
-    wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.SAMPLING, Kind.LEFT)
+    wanted = (kinds.RANK, kinds.GAP, kinds.OVERHEAD, kinds.SAMPLING, kinds.LEFT)
     for start in range(0, len(records), _CHUNK):
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
         run.records += int(np.count_nonzero(kind))
-        refused = (kind == Kind.LEAVE) & (piece["a"] != 0)
+        refused = (kind == kinds.LEAVE) & (piece["a"] != 0)
         run.failed.update(names.get(op, f"operation {op}") for op in piece["op"][refused])
-        moved = (kind == Kind.SEND) | (kind == Kind.RECEIVE)
+        moved = (kind == kinds.SEND) | (kind == kinds.RECEIVE)
         strange, unsettled = _strange(
-            kind == Kind.ENTER, refused, moved & (piece["a"] == _STRANGER), unsettled
+            kind == kinds.ENTER, refused, moved & (piece["a"] == _STRANGER), unsettled
         )
         run.strange += strange
-        run.spawned |= bool(np.isin(piece["op"][kind == Kind.ENTER], spawns).any())
+        run.spawned |= bool(np.isin(piece["op"][kind == kinds.ENTER], spawns).any())
         for row in piece[np.isin(kind, wanted)].tolist():
             _, record_kind, op, a, b, c = row
-            if record_kind == Kind.RANK:
+            if record_kind == kinds.RANK:
                 rank, run.size = a, max(run.size, b)
-            elif record_kind == Kind.GAP:
+            elif record_kind == kinds.GAP:
                 run.dropped += c
-            elif record_kind == Kind.SAMPLING:
+            elif record_kind == kinds.SAMPLING:
                 run.sampling_ns += c
                 run.signals += b >> 32
-            elif record_kind == Kind.OVERHEAD:
+            elif record_kind == kinds.OVERHEAD:
                 _add_costs(run, op, a, b, c)
             else:
                 left = (op, a)
@@ -368,13 +360,11 @@ def _strange(
 
 def _end_of(left: int, detail: int) -> str | None:
     """The end of a rank in words, None if it ended in order."""
-    from burstline.formats.raw import Ending  # noqa: PLC0415 -- as above
-
     if left == 0:
         return "ended without notice, by SIGKILL, _exit or exec"
-    if left == Ending.ABORT:
+    if left == raw.Ending.ABORT:
         return f"called MPI_Abort({detail})"
-    if left == Ending.SIGNAL:
+    if left == raw.Ending.SIGNAL:
         names = {number.value: number.name for number in signal.Signals}
         return f"was ended by {names.get(detail, f'signal {detail}')}"
     return None

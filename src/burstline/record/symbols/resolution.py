@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple
 
 from burstline.errors import printable
 from burstline.extrae import UNRESOLVED, read_signature
+from burstline.formats import raw
 
 Frame = tuple[str | None, str | None, int | None]
 """Function, as the linker names it, file and line."""
@@ -252,10 +253,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def unnamed(problems: Iterable[Problem]) -> str | None:
     """One line on the modules that have places without names; None without any."""
-    from burstline.formats.raw import of_runtime  # noqa: PLC0415 -- slow, and seldom needed
-
     # what stands between a program and its threads or messages is no place of the program
-    listed = [problem for problem in problems if not of_runtime(problem.module)]
+    listed = [problem for problem in problems if not raw.of_runtime(problem.module)]
     reasons: dict[str, dict[str, None]] = {}
     for module, reason in listed:
         if _is_installed(module):
