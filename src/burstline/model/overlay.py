@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
-from burstline.columns import Integers, Mask
-from burstline.model.schema import TABLES, Window
+from burstline.columns import Integers
+from burstline.model.schema import TABLES
 from burstline.model.trace import Trace
 
 
@@ -63,9 +64,7 @@ class StoredOverlay(Overlay):
         self,
         name: str,
         columns: Sequence[str] | None,
-        *,
-        locations: Mask | None = None,
-        window: tuple[int, int] | None = None,
+        **near: Any,  # noqa: ANN401 -- as of a trace
     ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations."""
         chosen = None if columns is None else list(columns)
@@ -74,7 +73,7 @@ class StoredOverlay(Overlay):
             yield table if chosen is None else table.select(chosen)
             return
         needed = self._needed(name, chosen)
-        for part in self._trace.batches(name, needed, locations=locations, window=window):
+        for part in self._trace.batches(name, needed, **near):
             table = self._changed(name, part)
             yield table if chosen is None else table.select(chosen)
 
@@ -84,10 +83,8 @@ class StoredOverlay(Overlay):
             return self._tables[name].num_rows
         return self._trace.rows(name)
 
-    def rows_near(
-        self, name: str, *, locations: Mask | None, window: Window | None
-    ) -> int | Integers:
+    def rows_near(self, name: str, **near: Any) -> int | Integers:  # noqa: ANN401 -- likewise
         """An estimate of the rows of some locations in a window."""
         if name in self._tables:
             return self._tables[name].num_rows
-        return self._trace.rows_near(name, locations=locations, window=window)
+        return self._trace.rows_near(name, **near)

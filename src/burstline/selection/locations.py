@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Integers, Mask, to_numpy
+from burstline.columns import Integers, to_numpy
 from burstline.model import StoredOverlay, Trace, schema
 
 
@@ -37,19 +38,16 @@ class _OfLocations(StoredOverlay):
         self,
         name: str,
         columns: Sequence[str] | None,
-        *,
-        locations: Mask | None = None,
-        window: tuple[int, int] | None = None,
+        **near: Any,  # noqa: ANN401 -- as of a trace
     ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations."""
         where, _ = schema.place_columns(name)
         if where is None or not self._is_parted(name):
-            yield from super().batches(name, columns, locations=locations, window=window)
+            yield from super().batches(name, columns, **near)
             return
-        near = self._mask if locations is None else self._mask & locations
         wanted = None if columns is None else [*dict.fromkeys((where, *columns))]
         ends = [self._chosen.start, self._chosen.stop]
-        for part in self._trace.batches(name, wanted, locations=near, window=window):
+        for part in self._trace.batches(name, wanted, **self._own(near)):
             first, last = np.searchsorted(to_numpy(part[where]), ends).tolist()
             own = part.slice(first, last - first)
             if own.num_rows:
@@ -62,14 +60,14 @@ class _OfLocations(StoredOverlay):
             return super().rows(name)
         return sum(part.num_rows for part in self.batches(name, [where]))
 
-    def rows_near(
-        self, name: str, *, locations: Mask | None, window: schema.Window | None
-    ) -> int | Integers:
+    def rows_near(self, name: str, **near: Any) -> int | Integers:  # noqa: ANN401 -- likewise
         """An estimate of the rows of some of these locations in a window."""
-        if not self._is_parted(name):
-            return super().rows_near(name, locations=locations, window=window)
-        near = self._mask if locations is None else self._mask & locations
-        return self._trace.rows_near(name, locations=near, window=window)
+        return super().rows_near(name, **self._own(near) if self._is_parted(name) else near)
+
+    def _own(self, near: dict[str, Any]) -> dict[str, Any]:
+        """What is near, of these locations alone."""
+        locations = near.get("locations")
+        return near | {"locations": self._mask if locations is None else self._mask & locations}
 
     def _is_parted(self, name: str) -> bool:
         return name != "locations" and schema.place_columns(name)[0] is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -118,11 +118,6 @@ def bytes_until(
     return [int(size) for size in sizes]
 
 
-class _Region(NamedTuple):
-    borders: Borders
-    kept: Mask
-
-
 def _region(
     trace: Trace,
     *,
@@ -130,9 +125,9 @@ def _region(
     end_ns: Moments | None = None,
     ranks: Iterable[int | range] | None = None,
     application: int | None = None,
-) -> _Region:
+) -> tuple[Borders, Mask]:
     borders = Borders.of(start_ns, end_ns, trace.locations.num_rows)
-    return _Region(borders, borders.reached(_kept_locations(trace, ranks, application)))
+    return borders, borders.reached(_kept_locations(trace, ranks, application))
 
 
 def _kept_locations(
