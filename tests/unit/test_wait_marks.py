@@ -62,6 +62,12 @@ def test_annotating_twice_is_annotating_once(lulesh, marked):
     assert_same_trace(annotated(marked, loops_only), annotated(lulesh, loops_only))
 
 
+def test_a_store_of_marked_waits_is_the_same_trace(marked, tmp_path):
+    burstline.write(marked, tmp_path / "marked.store")
+
+    assert_same_trace(burstline.read(tmp_path / "marked.store", raw=True), marked)
+
+
 def test_waits_that_follow_each_other_end_once():
     trace = trace_of(
         "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "

@@ -5,6 +5,7 @@ What counts events counts the new ones, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,12 +17,21 @@ from burstline.annotation.marks import INNERMOST, Marks, iteration_type, loop_ty
 from burstline.columns import Integers, Mask, to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.extrae import MARKED, WAIT_CAUSE, WAIT_LENGTH, WAIT_STATE
-from burstline.model import NO_VALUE, LoopEvents, StoredOverlay, Trace, overlaid, with_detected
+from burstline.model import (
+    NO_VALUE,
+    LoopEvents,
+    StoredOverlay,
+    Trace,
+    overlaid,
+    row_table,
+    with_detected,
+)
 from burstline.selection import Lazy
 
-_OUTSIDE: Final = "Outside of loops"
-_NO_WAIT: Final = "No wait"
+_OUTSIDE: Final = (0, "Outside of loops")
+_NO_WAIT: Final = (0, "No wait")
 _SEQ_BITS: Final = 36
+_Labels = list[tuple[int, str]]
 _EVENTS: Final = ("location", "time_ns", "type", "value")
 
 ORDINALS: Final = {
@@ -209,51 +219,43 @@ class _Tables(StoredOverlay):
 
 
 def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
-    types = trace.table("event_types").to_pylist()
-    values = trace.table("event_values").to_pylist()
-    others = [row for row in types if row["type"] not in MARKED]
-    replaced = {row["group"] for row in types} - {row["group"] for row in others}
-    values = [row for row in values if row["group"] not in replaced]
-    group = 1 + max((row["group"] for row in (*others, *values)), default=-1)
-    types = others
-    if marks.loops:
-        depths = range(1, marks.depth + 1)
-        types += [
-            _type_row(INNERMOST, "Innermost loop", group),
-            *(_type_row(loop_type(d), f"Loop at nesting depth {d}", group) for d in depths),
-        ]
-        types += [
-            _type_row(iteration_type(d), f"Iteration at nesting depth {d}", group + 1)
-            for d in depths
-        ]
-        values += [_value_row(group, 0, _OUTSIDE)]
-        values += [_value_row(group, loop.id, loop.name) for loop in marks.loops]
-        values += [_value_row(group + 1, 0, _OUTSIDE)]
-        group += 2
-    if marks.waits:
-        types += [
-            _type_row(WAIT_STATE, "Wait state", group),
-            _type_row(WAIT_LENGTH, "Length of the wait (ns)", group + 1),
-            _type_row(WAIT_CAUSE, "Rank that causes the wait", group + 2),
-        ]
-        values += [_value_row(group + k, 0, _NO_WAIT) for k in range(3)]
-        values += [_value_row(group, k, title) for k, title in enumerate(marks.waits, 1)]
-        ranks = sorted({rank + 1 for rank in trace.arrays("locations", "rank")[0].tolist()})
-        values += [
-            _value_row(group + 2, value, f"rank {value - 1}") for value in ranks if value
-        ]
+    types, values = (
+        list(zip(*trace.table(name).to_pydict().values(), strict=True))
+        for name in ("event_types", "event_values")
+    )
+    groups = {group for *_, group in types}
+    types = [row for row in types if row[0] not in MARKED]
+    replaced = groups - {group for *_, group in types}
+    values = [row for row in values if row[0] not in replaced]
+    first = 1 + max(
+        (group for group, *_ in (*(row[::-1] for row in types), *values)), default=-1
+    )
+    for group, (own, meanings) in enumerate(_labels(trace, marks), first):
+        types += [(number, label, 0, group) for number, label in own]
+        values += [(group, value, label) for value, label in meanings]
     return {
-        name: pa.Table.from_pylist(rows, schema=trace.table(name).schema)
-        for name, rows in (("event_types", types), ("event_values", values))
+        "event_types": row_table("event_types", types),
+        "event_values": row_table("event_values", values),
     }
 
 
-def _type_row(number: int, label: str, group: int) -> dict[str, Any]:
-    return {"type": number, "label": label, "gradient": 0, "group": group}
-
-
-def _value_row(group: int, value: int, label: str) -> dict[str, Any]:
-    return {"group": group, "value": value, "label": label}
+def _labels(trace: Trace, marks: Marks) -> Iterator[tuple[_Labels, _Labels]]:
+    """Types of marks that have values in common, and what these mean."""
+    if marks.loops:
+        depths = range(1, marks.depth + 1)
+        loops = [(loop_type(depth), f"Loop at nesting depth {depth}") for depth in depths]
+        names = [(loop.id, loop.name) for loop in marks.loops]
+        yield [(INNERMOST, "Innermost loop"), *loops], [_OUTSIDE, *names]
+        turns = [
+            (iteration_type(depth), f"Iteration at nesting depth {depth}") for depth in depths
+        ]
+        yield turns, [_OUTSIDE]
+    if marks.waits:
+        ranks = sorted({*trace.arrays("locations", "rank")[0].tolist()})
+        causes = [(rank + 1, f"rank {rank}") for rank in ranks if rank + 1]
+        yield [(WAIT_STATE, "Wait state")], [_NO_WAIT, *enumerate(marks.waits, 1)]
+        yield [(WAIT_LENGTH, "Length of the wait (ns)")], [_NO_WAIT]
+        yield [(WAIT_CAUSE, "Rank that causes the wait")], [_NO_WAIT, *causes]
 
 
 def _loop_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
