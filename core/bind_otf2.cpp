@@ -25,8 +25,8 @@ auto give(otf2::SharedColumn<T>& column, std::size_t rows) {
 template <class Table>
 nb::dict give_table(Table& table, std::uint64_t rows) {
     nb::dict columns;
-    table.each([&](const char* name, auto& column) {
-        columns[name] = give(column, static_cast<std::size_t>(rows));
+    table.each([&](const std::string& name, auto& column) {
+        columns[name.c_str()] = give(column, static_cast<std::size_t>(rows));
     });
     return columns;
 }

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "table.hpp"
+
 namespace burstline {
 
 /// Uninitialised memory, straight from the system where it is large.
@@ -35,7 +37,12 @@ class Memory {
 template <class T>
 class Column {
   public:
-    explicit Column(std::size_t rows) : memory_(rows * sizeof(T)), rows_(rows) {}
+    Column(TableOf<burstline::Column>& table, std::string name)
+        : Column(table, std::move(name), table.rows()) {}
+    Column(TableOf<burstline::Column>& table, std::string name, std::size_t rows)
+        : memory_(rows * sizeof(T)), rows_(rows) {
+        table.add(std::move(name), *this);
+    }
     T& operator[](std::size_t row) { return data()[row]; }
     T* data() { return static_cast<T*>(memory_.data()); }
     const T* data() const { return static_cast<const T*>(memory_.data()); }
@@ -50,158 +57,86 @@ class Column {
     std::size_t rows_;
 };
 
+using Table = TableOf<Column>;
 using Int16s = Column<std::int16_t>;
 using Int32s = Column<std::int32_t>;
 using Int64s = Column<std::int64_t>;
 
-struct CallTable {
-    explicit CallTable(std::size_t n)
-        : location(n), call(n), operation(n), enter_ns(n), leave_ns(n), enter_seq(n), leave_seq(n),
-          communicator(n), peer(n), tag(n), root(n), sent_bytes(n), received_bytes(n),
-          call_path(n) {}
-    Int32s location, call;
-    Int16s operation;
-    Int64s enter_ns, leave_ns, enter_seq, leave_seq;
-    Int32s communicator, peer, tag, root;
-    Int64s sent_bytes, received_bytes;
-    Int32s call_path;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("location", location), visit("call", call), visit("operation", operation);
-        visit("enter_ns", enter_ns), visit("leave_ns", leave_ns);
-        visit("enter_seq", enter_seq), visit("leave_seq", leave_seq);
-        visit("communicator", communicator), visit("peer", peer), visit("tag", tag),
-            visit("root", root);
-        visit("sent_bytes", sent_bytes), visit("received_bytes", received_bytes),
-            visit("call_path", call_path);
-    }
+struct CallTable : Table {
+    using Table::Table;
+    Int32s location{*this, "location"}, call{*this, "call"};
+    Int16s operation{*this, "operation"};
+    Int64s enter_ns{*this, "enter_ns"}, leave_ns{*this, "leave_ns"}, enter_seq{*this, "enter_seq"},
+        leave_seq{*this, "leave_seq"};
+    Int32s communicator{*this, "communicator"}, peer{*this, "peer"}, tag{*this, "tag"},
+        root{*this, "root"};
+    Int64s sent_bytes{*this, "sent_bytes"}, received_bytes{*this, "received_bytes"};
+    Int32s call_path{*this, "call_path"};
 };
 
-struct ReadingTable {
-    ReadingTable(std::size_t n, std::size_t counters) : location(n), seq(n), time_ns(n) {
-        for (std::size_t k = 0; k < counters; ++k) values.emplace_back(n);
-    }
-    Int32s location;
-    Int64s seq, time_ns;
+struct ReadingTable : Table {
+    ReadingTable(std::size_t n, std::size_t counters) : Table(n), values(numbered(counters)) {}
+    Int32s location{*this, "location"};
+    Int64s seq{*this, "seq"}, time_ns{*this, "time_ns"};
     std::vector<Int64s> values;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("location", location), visit("seq", seq), visit("time_ns", time_ns);
-        for (std::size_t k = 0; k < values.size(); ++k) visit(std::to_string(k), values[k]);
-    }
 };
 
-struct BurstTable {
-    BurstTable(std::size_t n, std::size_t counters)
-        : location(n), burst(n), start_ns(n), end_ns(n), call_before(n), call_after(n),
-          polling_ns(n), polls(n), waiting_ns(n), gap_ns(n) {
-        for (std::size_t k = 0; k < counters; ++k) values.emplace_back(n);
-    }
-    Int32s location, burst;
-    Int64s start_ns, end_ns;
-    Int32s call_before, call_after;
-    Int64s polling_ns, polls, waiting_ns, gap_ns;
+struct BurstTable : Table {
+    BurstTable(std::size_t n, std::size_t counters) : Table(n), values(numbered(counters)) {}
+    Int32s location{*this, "location"}, burst{*this, "burst"};
+    Int64s start_ns{*this, "start_ns"}, end_ns{*this, "end_ns"};
+    Int32s call_before{*this, "call_before"}, call_after{*this, "call_after"};
+    Int64s polling_ns{*this, "polling_ns"}, polls{*this, "polls"}, waiting_ns{*this, "waiting_ns"},
+        gap_ns{*this, "gap_ns"};
     std::vector<Int64s> values;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("location", location), visit("burst", burst), visit("start_ns", start_ns),
-            visit("end_ns", end_ns);
-        visit("call_before", call_before), visit("call_after", call_after);
-        visit("polling_ns", polling_ns), visit("polls", polls);
-        visit("waiting_ns", waiting_ns), visit("gap_ns", gap_ns);
-        for (std::size_t k = 0; k < values.size(); ++k) visit(std::to_string(k), values[k]);
-    }
 };
 
-struct RegionTable {
-    explicit RegionTable(std::size_t n)
-        : location(n), row(n), type(n), value(n), line(n), enter_ns(n), leave_ns(n), enter_seq(n),
-          leave_seq(n), parent(n) {}
-    Int32s location, row;
-    Int64s type, value, line, enter_ns, leave_ns, enter_seq, leave_seq;
-    Int32s parent;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("location", location), visit("row", row), visit("type", type), visit("value", value);
-        visit("line", line), visit("enter_ns", enter_ns), visit("leave_ns", leave_ns);
-        visit("enter_seq", enter_seq), visit("leave_seq", leave_seq), visit("parent", parent);
-    }
+struct RegionTable : Table {
+    using Table::Table;
+    Int32s location{*this, "location"}, row{*this, "row"};
+    Int64s type{*this, "type"}, value{*this, "value"}, line{*this, "line"},
+        enter_ns{*this, "enter_ns"}, leave_ns{*this, "leave_ns"}, enter_seq{*this, "enter_seq"},
+        leave_seq{*this, "leave_seq"};
+    Int32s parent{*this, "parent"};
 };
 
-struct StateTable {
-    explicit StateTable(std::size_t n) : location(n), begin_ns(n), end_ns(n), state(n) {}
-    Int32s location;
-    Int64s begin_ns, end_ns, state;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("location", location), visit("begin_ns", begin_ns), visit("end_ns", end_ns),
-            visit("state", state);
-    }
+struct StateTable : Table {
+    using Table::Table;
+    Int32s location{*this, "location"};
+    Int64s begin_ns{*this, "begin_ns"}, end_ns{*this, "end_ns"}, state{*this, "state"};
 };
 
-struct EventTable {
-    explicit EventTable(std::size_t n) : location(n), seq(n), time_ns(n), type(n), value(n) {}
-    Int32s location;
-    Int64s seq, time_ns, type, value;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("location", location), visit("seq", seq), visit("time_ns", time_ns);
-        visit("type", type), visit("value", value);
-    }
+struct EventTable : Table {
+    using Table::Table;
+    Int32s location{*this, "location"};
+    Int64s seq{*this, "seq"}, time_ns{*this, "time_ns"}, type{*this, "type"}, value{*this, "value"};
 };
 
 /// The sender's columns of a message; `is_link` marks what is no MPI message.
-struct SendTable {
-    explicit SendTable(std::size_t n)
-        : sender_location(n), send_call(n), send_ns(n), send_seq(n), send_leave_ns(n),
-          send_done_call(n), send_done_ns(n), send_done_seq(n), send_done_from(n),
-          receiver_location(n), size(n), tag(n), is_link(n) {}
-    Int32s sender_location, send_call;
-    Int64s send_ns, send_seq, send_leave_ns;
-    Int32s send_done_call;
-    Int64s send_done_ns, send_done_seq;
-    Column<std::int8_t> send_done_from;
-    Int32s receiver_location;
-    Int64s size, tag;
-    Column<std::int8_t> is_link;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("sender_location", sender_location), visit("send_call", send_call),
-            visit("send_ns", send_ns);
-        visit("send_seq", send_seq), visit("send_leave_ns", send_leave_ns),
-            visit("send_done_call", send_done_call);
-        visit("send_done_ns", send_done_ns), visit("send_done_seq", send_done_seq);
-        visit("send_done_from", send_done_from), visit("receiver_location", receiver_location);
-        visit("size", size), visit("tag", tag), visit("is_link", is_link);
-    }
+struct SendTable : Table {
+    using Table::Table;
+    Int32s sender_location{*this, "sender_location"}, send_call{*this, "send_call"};
+    Int64s send_ns{*this, "send_ns"}, send_seq{*this, "send_seq"},
+        send_leave_ns{*this, "send_leave_ns"};
+    Int32s send_done_call{*this, "send_done_call"};
+    Int64s send_done_ns{*this, "send_done_ns"}, send_done_seq{*this, "send_done_seq"};
+    Column<std::int8_t> send_done_from{*this, "send_done_from"};
+    Int32s receiver_location{*this, "receiver_location"};
+    Int64s size{*this, "size"}, tag{*this, "tag"};
+    Column<std::int8_t> is_link{*this, "is_link"};
 };
 
 /// The receiver's columns of a message, joined to the sender's by (sender, ordinal).
-struct ReceiveTable {
-    explicit ReceiveTable(std::size_t n, bool with_key)
-        : sender_location(with_key ? n : 0), ordinal(with_key ? n : 0), post_call(n), post_ns(n),
-          post_seq(n), receive_call(n), receive_ns(n), receive_seq(n) {}
+struct ReceiveTable : Table {
+    ReceiveTable(std::size_t n, bool with_key)
+        : Table(n), sender_location(*this, "sender_location", with_key ? n : 0),
+          ordinal(*this, "ordinal", with_key ? n : 0) {}
     Int32s sender_location;
     Int64s ordinal;
-    Int32s post_call;
-    Int64s post_ns, post_seq;
-    Int32s receive_call;
-    Int64s receive_ns, receive_seq;
-
-    template <class Visit>
-    void each(Visit&& visit) {
-        visit("sender_location", sender_location), visit("ordinal", ordinal),
-            visit("post_call", post_call);
-        visit("post_ns", post_ns), visit("post_seq", post_seq), visit("receive_call", receive_call);
-        visit("receive_ns", receive_ns), visit("receive_seq", receive_seq);
-    }
+    Int32s post_call{*this, "post_call"};
+    Int64s post_ns{*this, "post_ns"}, post_seq{*this, "post_seq"};
+    Int32s receive_call{*this, "receive_call"};
+    Int64s receive_ns{*this, "receive_ns"}, receive_seq{*this, "receive_seq"};
 };
 
 }  // namespace burstline

@@ -10,6 +10,10 @@
 #include <cstdint>
 #include <functional>
 #include <new>
+#include <string>
+#include <utility>
+
+#include "table.hpp"
 
 namespace burstline::otf2 {
 
@@ -34,6 +38,10 @@ template <class T>
 class SharedColumn {
   public:
     explicit SharedColumn(std::size_t rows) : memory_(rows * sizeof(T)) {}
+    SharedColumn(TableOf<otf2::SharedColumn>& table, std::string name)
+        : SharedColumn(table.rows()) {
+        table.add(std::move(name), *this);
+    }
     T& operator[](std::size_t row) const { return static_cast<T*>(memory_.data())[row]; }
     T* data() const { return static_cast<T*>(memory_.data()); }
     Shared take() { return std::move(memory_); }
