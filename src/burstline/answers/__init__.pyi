@@ -39,4 +39,5 @@ from burstline.answers.screen import Trust as Trust
 from burstline.answers.screen import overview as overview
 from burstline.answers.screen import place_shares as place_shares
 from burstline.answers.values import table_of_checks as table_of_checks
+from burstline.answers.waits import titled as titled
 from burstline.answers.words import text_of as text_of

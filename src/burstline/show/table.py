@@ -16,7 +16,6 @@ from burstline.values import (
     BYTES,
     COUNT,
     SHARE,
-    TEXT,
     TIME,
     Column,
     Notation,
@@ -30,15 +29,15 @@ _HEAD: Final = (
     *(Column(name) for name in ("LEAST", "MEAN", "MOST")),
 )
 _LONGEST: Final = {
-    "rank": "RANK",
-    "thread": "THREAD",
-    "burst": "BURST",
-    "start_ns": "BEGINS AT",
-    "duration_ns": "LASTS",
-    "concurrency": "CONCURRENCY",
-    "ipc": "IPC",
-    "operation_before": "AFTER",
-    "operation_after": "BEFORE",
+    "rank": Column("RANK"),
+    "thread": Column("THREAD"),
+    "burst": Column("BURST"),
+    "start_ns": Column("BEGINS AT", TIME),
+    "duration_ns": Column("LASTS", TIME),
+    "concurrency": Column("CONCURRENCY"),
+    "ipc": Column("IPC", ratio(2)),
+    "operation_before": Column("AFTER"),
+    "operation_after": Column("BEFORE"),
 }
 _COUNTED: Final = frozenset({"rank", "thread", "burst", "location", "application", "region"})
 
@@ -71,7 +70,7 @@ class OverviewView(View):
             names = [name for name in _LONGEST if name in overview.columns]
             names.sort(key=lambda name: not name.startswith("operation"))
             yield Table(
-                [Column(_LONGEST[name], _notation_of_burst(name)) for name in names],
+                [_LONGEST[name] for name in names],
                 [[burst[name] for name in names] for burst in overview.longest],
                 "Longest bursts",
                 left=sum(name.startswith("operation") for name in names),
@@ -107,10 +106,3 @@ def _notation(facts: ColumnFacts) -> Notation:
     if facts.name in _COUNTED or facts.name.startswith(("partner_", "root_", "tag_")):
         return COUNT
     return ratio(3) if facts.type == "double" else AMOUNT
-
-
-def _notation_of_burst(name: str) -> Notation:
-    """How a column is told of single bursts."""
-    if name.endswith("_ns"):
-        return TIME
-    return ratio(2) if name == "ipc" else TEXT

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from burstline.answers import Check, path_text, verdict_on_waits
+from burstline.answers import Check, path_text, titled, verdict_on_waits
 from burstline.columns import Integers, Mask
 from burstline.errors import plural
 from burstline.quantities import format_share
@@ -192,11 +192,7 @@ class WaitsView(View):
         return text_of(value, self._notation)
 
     def _title(self, metric: str) -> str:
-        names, titles = (
-            self.result.profile.metrics[name].to_pylist() for name in ("name", "title")
-        )
-        title: str = titles[names.index(metric)]
-        return title
+        return titled(self.result, metric)[0]
 
     def _tree(self) -> Table:
         profile, rows, depths = self.result.profile, [], []

@@ -25,7 +25,11 @@ def summed_columns(
     columns, kinds). Of many locations some are looked at after others, for that is what takes
     memory.
     """
-    width, count = _columns(columns, span_ns)
+    first, last = span_ns
+    if columns < 1 or first >= last:
+        raise ParameterError("a pyramid has one column or more, of some time")
+    width = -(-(last - first) // columns)
+    count = -(-(last - first) // width)
     summed = np.zeros((int(lane.max(initial=-1)) + 1, count, len(KINDS)), np.int64)
     some = max(_MOST_BYTES // (2 * 8 * count * len(KINDS)), 1)
     for begin in range(0, len(lane), some):
@@ -34,15 +38,6 @@ def summed_columns(
         times = _times(line, here, span_ns, width, count)
         np.add.at(summed, lane[here], times[: prod(shape)].reshape(shape))
     return width, summed
-
-
-def _columns(columns: int, span_ns: tuple[int, int]) -> tuple[int, int]:
-    """How wide columns of a span are, and how many there are, at most those asked for."""
-    first, last = span_ns
-    if columns < 1 or first >= last:
-        raise ParameterError("a pyramid has one column or more, of some time")
-    width = -(-(last - first) // columns)
-    return width, -(-(last - first) // width)
 
 
 def _times(

@@ -149,7 +149,6 @@ def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progres
 
 def _verdicts(path: Path) -> dict[str, str]:
     """Read what ``check-merge`` says of counters."""
-    wrong = "no document of check-merge"
     document = read_json(path, _MOST_OF_QUALITY)
     try:
         verdicts = {name: told["verdict"] for name, told in document["counters"].items()}

@@ -179,20 +179,9 @@ def table(
         values = [every if k in times else each for k, each in enumerate(values)]
     heads = [_head(*each) for each in zip(block.columns, values, strict=True)]
     largest = [_largest([row[k] for row in shown]) if bold else None for k in range(len(heads))]
-    body = []
-    for row, depth, more in zip(
-        shown, chain(block.depths, repeat(0)), chain(rows, repeat({})), strict=False
-    ):
-        cells = _cells(row, heads, depth)
-        if bold:
-            cells = [
-                Html(cell.replace('class="n"', 'class="n max"', 1))
-                if top is not None and value == top
-                else cell
-                for cell, value, top in zip(cells, row, largest, strict=True)
-            ]
-        body.append(tag("tr", *cells, **more))
-    foot = [tag("tr", *_cells(row, heads)) for row in sums]
+    lines = zip(shown, chain(block.depths, repeat(0)), chain(rows, repeat({})), strict=False)
+    body = [tag("tr", *_cells(row, heads, largest, at), **more) for row, at, more in lines]
+    foot = [tag("tr", *_cells(row, heads, [None] * len(heads))) for row in sums]
     sortable = "" if block.depths or len(shown) < _FEWEST_SORTED else " sort"
     whole = tag(
         "table",
@@ -224,10 +213,12 @@ def _head(column: Column, values: Sequence[Any]) -> _Head:
     return _Head(column, shown, unit, is_number)
 
 
-def _cells(row: Sequence[Any], heads: Sequence[_Head], depth: int = 0) -> list[Html]:
+def _cells(
+    row: Sequence[Any], heads: Sequence[_Head], largest: Sequence[float | None], depth: int = 0
+) -> list[Html]:
     return [
-        _cell(value, head, is_first=not k, depth=0 if k else depth)
-        for k, (value, head) in enumerate(zip(row, heads, strict=True))
+        _cell(value, head, most, None if k else depth)
+        for k, (value, head, most) in enumerate(zip(row, heads, largest, strict=True))
     ]
 
 
@@ -246,7 +237,7 @@ def scale(notation: Notation, values: Iterable[Any]) -> tuple[float, str]:
     return next((each for each in units if most >= _LEAST_IN_UNIT * each[0]), units[-1])
 
 
-def _cell(value: Any, head: _Head, *, is_first: bool, depth: int) -> Html:  # noqa: ANN401 -- of any kind
+def _cell(value: Any, head: _Head, most: float | None, depth: int | None) -> Html:  # noqa: ANN401 -- of any kind
     notation, number = head.column.notation, value
     if isinstance(value, Html):
         number, shown = None, value
@@ -256,11 +247,11 @@ def _cell(value: Any, head: _Head, *, is_first: bool, depth: int) -> Html:  # no
         shown = text(number_text(value, notation, head.unit))
     else:
         shown = text(text_of(value, notation))
-    is_name = is_first and not head.is_number
+    is_name = depth is not None and not head.is_number
     is_short = not head.is_number and len(shown) <= _SHORT
-    classes = (
-        ["n"] * head.is_number + ["s"] * is_short + [f"d{min(depth, DEEPEST)}"] * bool(depth)
-    )
+    classes = ["n"] * head.is_number + ["s"] * is_short
+    classes += [f"d{min(depth, DEEPEST)}"] if depth else []
+    classes += ["max"] * (head.is_number and value == most is not None)
     return tag(
         "th" if is_name else "td",
         shown,
