@@ -198,11 +198,8 @@ def lines_of(loop: Loop) -> tuple[str, Place | None]:
 
 def _held_by(paths: list[Path]) -> tuple[int, int, Place] | None:
     """The first and last line of one file where paths part; None if there is none."""
-    parting = tuple(path[-1] for path in paths)
-    for frames in zip(*paths, strict=False):
-        if len(set(frames)) > 1:
-            parting = frames
-            break
+    steps, ends = zip(*paths, strict=False), tuple(path[-1] for path in paths)
+    parting = next((frames for frames in steps if len(set(frames)) > 1), ends)
     files, functions = ({getattr(each, name) for each in parting} for name in _HELD)
     lines = sorted(each.line for each in parting if each.line is not None)
     if len(files) > 1 or not lines or parting[0].file is None:
@@ -216,9 +213,8 @@ def leaves_of(summary: Summary, waits: Waits | None) -> tuple[float, dict[str, f
     own = summary.efficiency
     factors = {name: value for name, value in own.factors.items() if value is not None}
     if waits is not None and waits.unit == "ns" and own.span != "trace":
-        factors |= {
-            name: value for name, value in waits.efficiency.items() if value is not None
-        }
+        of_waits = waits.efficiency.items()
+        factors |= {name: value for name, value in of_waits if value is not None}
     parallel = factors["parallel"]
     leaves = ["load_balance", "serialisation", "transfer"]
     if "hybrid" in factors:

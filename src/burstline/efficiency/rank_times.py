@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import Integers, Mask, coded, numpy_columns
@@ -115,8 +114,13 @@ class RankTimes:
         chosen = self._chosen()
         if not chosen.any():
             return Baseline(0, 0, 0)
-        begins, ends = _extremes(self._process, self._born, self._died, chosen)
         seen = self._process.tolist()
+        begins: dict[int, int] = {}
+        ends: dict[int, int] = {}
+        columns = (each[chosen].tolist() for each in (self._process, self._born, self._died))
+        for process, born, died in zip(*columns, strict=True):
+            begins[process] = min(born, begins.get(process, born))
+            ends[process] = max(died, ends.get(process, died))
         for location, enter, leave, is_init in self._ends:
             process = seen[location]
             if process in begins:
@@ -170,16 +174,3 @@ class RankTimes:
 def _inside(starts: Integers, ends: Integers, since: int, until: int) -> Integers:
     """How much of each interval lies within a time."""
     return np.maximum(np.minimum(ends, until) - np.maximum(starts, since), 0)
-
-
-def _extremes(
-    process: npt.NDArray[np.int32], born: Integers, died: Integers, chosen: Mask
-) -> tuple[dict[int, int], dict[int, int]]:
-    """The first and the last moment of each process that has a chosen thread."""
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    columns = (each[chosen].tolist() for each in (process, born, died))
-    for number, begin, end in zip(*columns, strict=True):
-        first[number] = min(begin, first.get(number, begin))
-        last[number] = max(end, last.get(number, end))
-    return first, last

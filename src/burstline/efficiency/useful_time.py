@@ -45,9 +45,7 @@ class UsefulTime:
         )
         self.first_threads = _first_threads(trace, self._process, thread)
         self._begin, self._end = born.copy(), died.copy()
-        self._calls = np.zeros(len(born), np.int64)
-        self._mpi = np.zeros(len(born), np.int64)
-        self._waiting = np.zeros(len(born), np.int64)
+        self._calls, self._mpi, self._waiting = np.zeros((3, len(born)), np.int64)
         self._gaps = dict(gaps_of_locations(trace, self.first_threads))
         self._running = (
             _running_time(trace) if span == "trace" and trace.rows("states") else None

@@ -155,9 +155,8 @@ class _PlaceTree:
 
     def flame(self, rate_hz: float | None, sampled_ns: int) -> Flame:
         """Places as frames: those of one function, called by the same one, are one frame."""
-        times = np.zeros((len(self.above), len(KINDS)), np.int64)
-        rows = np.array(self.times, np.int64).reshape(-1, 3)
-        np.add.at(times, (rows[:, 0], rows[:, 1]), rows[:, 2])
+        where, kind, time_ns = np.array(self.times, np.int64).reshape(-1, 3).T
+        times = sums_by((where, kind), time_ns, (len(self.above), len(KINDS)))
         whole = times.sum(axis=1)
         for place in range(len(whole) - 1, 0, -1):
             whole[self.above[place]] += whole[place]

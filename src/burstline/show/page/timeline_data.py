@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import AnyIntegers, Integers, Mask, placed, to_numpy
+from burstline.columns import AnyIntegers, Integers, Mask, placed, sums_by, to_numpy
 from burstline.timeline import KINDS, Kind, Timeline, summed_columns
 
 MIXED: Final = 127
@@ -229,9 +229,9 @@ def _chosen(line: Timeline, borders: Integers, opened: tuple[int, int], budget: 
     count = len(borders) - 1
     starts, location = to_numpy(line.pieces["start_ns"]), to_numpy(line.pieces["location"])
     column = np.clip(np.searchsorted(borders, starts, side="right") - 1, 0, count - 1)
-    pieces = np.zeros((line.locations.num_rows, count), np.int64)
     within = (starts < borders[-1]) & (starts >= borders[0])
-    np.add.at(pieces, (location[within], column[within]), 1)
+    places = location[within], column[within]
+    pieces = sums_by(places, 1, (line.locations.num_rows, count))
     exact = np.zeros(pieces.shape, bool)
     low, high = _columns_of(borders, *opened)
     exact[:, low:high] = True

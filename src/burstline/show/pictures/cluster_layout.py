@@ -11,7 +11,7 @@ import numpy as np
 
 from burstline.columns import Floats
 from burstline.errors import NotEnoughDataError, plural
-from burstline.identity import Frame
+from burstline.identity import Frame, shared_frames
 from burstline.quantities import format_count
 from burstline.show.pictures.canvas import safe
 from burstline.show.units import short_time
@@ -147,10 +147,8 @@ def landmark(loop: Loop) -> Frame | None:
     paths = [item.path for item, _ in walk(loop.items) if isinstance(item, Call)]
     if not paths or not paths[0]:
         return None
-    common = 0
-    while all(common < len(path) - 1 and path[common] == paths[0][common] for path in paths):
-        common += 1
-    return paths[0][common]
+    last = max(min(map(len, paths)) - 1, 0)
+    return paths[0][min(shared_frames(paths), last)]
 
 
 def _heading(points: Points, structure: Structure) -> str:

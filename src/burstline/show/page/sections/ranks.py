@@ -82,31 +82,21 @@ def bars(line: Timeline) -> list[RankBar]:
     """The time of each rank by kind, of neighbours together where there are many."""
     times = times_by_rank(line)
     names = "application", "rank", "node"
-    nodes = {
-        (application, rank): node or ""
-        for application, rank, node in zip(
-            *(line.locations[name].to_pylist() for name in names), strict=True
-        )
-    }
+    places = zip(*(line.locations[name].to_pylist() for name in names), strict=True)
+    nodes = {(application, rank): node or "" for application, rank, node in places}
     several = len({application for application, _ in times}) > 1
     shown = [
-        RankBar(
-            f"{application}/{rank}" if several else str(rank), nodes[application, rank], each
-        )
-        for (application, rank), each in sorted(times.items())
+        RankBar(f"{place[0]}/" * several + str(place[1]), nodes[place], each)
+        for place, each in sorted(times.items())
     ]
     by = -(-len(shown) // _MOST)
     if by <= 1:
         return shown
-    groups = [shown[k : k + by] for k in range(0, len(shown), by)]
-    return [
-        RankBar(
-            f"{group[0].name}-{group[-1].name}",
-            "",
-            np.rint(np.mean([row.times for row in group], axis=0)).astype(np.int64),
-        )
-        for group in groups
-    ]
+    made = []
+    for group in (shown[k : k + by] for k in range(0, len(shown), by)):
+        mean = np.rint(np.mean([row.times for row in group], axis=0)).astype(np.int64)
+        made.append(RankBar(f"{group[0].name}-{group[-1].name}", "", mean))
+    return made
 
 
 def _times(rows: Sequence[RankBar], line: Timeline) -> Html:
@@ -198,12 +188,9 @@ def _factors(report: Report) -> Html:
 def factors_of(report: Report) -> dict[str, float | None]:
     """Efficiencies by name, as far as they are known."""
     waits = found(report.waits)
-    factors = dict(report.summary.efficiency.factors)
-    if waits is not None:
-        factors |= {
-            name: value for name, value in waits.efficiency.items() if value is not None
-        }
-    return factors
+    of_waits = {} if waits is None else waits.efficiency
+    known = {name: value for name, value in of_waits.items() if value is not None}
+    return report.summary.efficiency.factors | known
 
 
 def _factors_of_others(report: Report) -> list[dict[str, float | None]]:

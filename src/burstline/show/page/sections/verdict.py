@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from burstline.answers import (
     Answer,
     Fact,
     Known,
-    Overview,
     Sentence,
     Trust,
     leaves_of,
@@ -89,17 +88,14 @@ def section(report: Report) -> Section:
         join(
             _strip(known.lines), tag("dl", *rows, class_="verdict"), _trust(said.trust, targets)
         ),
-        _data(report, said, known.lines),
+        report.verdict.as_dict()
+        | {
+            "headline": [each.as_dict() for each in said.headline],
+            "answers": [each.as_dict() for each in said.answers],
+            "kinds_ns": known.lines and dict(known.lines.kinds),
+            "whole_ns": known.lines and known.lines.whole_ns,
+        },
     )
-
-
-def _data(report: Report, said: Overview, lines: LineTimes | None) -> dict[str, Any]:
-    return report.verdict.as_dict() | {
-        "headline": [each.as_dict() for each in said.headline],
-        "answers": [each.as_dict() for each in said.answers],
-        "kinds_ns": None if lines is None else dict(lines.kinds),
-        "whole_ns": None if lines is None else lines.whole_ns,
-    }
 
 
 class _Targets:
@@ -214,11 +210,8 @@ def _steps(report: Report) -> Picture:
     unit = scale(TIME, [_LEAST_WHOLE * longest])
 
     def told(ns: float) -> str:
-        return (
-            f"{ns / unit[0]:.0f}"
-            if ns >= _LEAST_WHOLE * unit[0]
-            else number_text(ns, TIME, unit)
-        )
+        is_large = ns >= _LEAST_WHOLE * unit[0]
+        return f"{ns / unit[0]:.0f}" if is_large else number_text(ns, TIME, unit)
 
     first, last = columns[0].number, int(steps.iteration.max())
     chart = charts.columns(columns, 332, 84, told, axis=False, target="step")
