@@ -11,7 +11,7 @@ import numpy as np
 
 from burstline.columns import AnyIntegers, Integers, Mask, take
 from burstline.errors import ParameterError
-from burstline.model import Trace
+from burstline.model import Trace, last_until
 from burstline.signature.cut import Near, places_near
 from burstline.signature.events import Events, Occurrences, RunFacts, events_in, told_by
 from burstline.signature.loops import loops
@@ -285,8 +285,10 @@ class SamplesOutsideCalls:
         location, time_ns, periods, path = trace.arrays(
             "samples", "location", "time_ns", "periods", "call_path"
         )
-        frames = trace.call_paths.to_pylist() if len(location) else []
-        function = take(functions_on(frames), path) if frames else path
+        if not len(location):
+            return cls([], location, time_ns, periods, path)
+        frames = trace.call_paths.to_pylist()
+        function = take(functions_on(frames), path)
         told = np.flatnonzero((function >= 0) & ~_in_calls(trace, location, time_ns))
         names = [frame["function"] for frame in frames]
         return cls(names, *(each[told] for each in (location, time_ns, periods, function)))
@@ -313,15 +315,7 @@ class SamplesOutsideCalls:
 
 def _in_calls(trace: Trace, where: AnyIntegers, time_ns: AnyIntegers) -> Mask:
     """Whether moments are in a call of their thread."""
-    inside = np.zeros(len(where), bool)
-    if not len(where):
-        return inside
-    enter_ns, leave_ns = trace.arrays("calls", "enter_ns", "leave_ns")
-    offsets = trace.offsets("calls")
-    for location in np.unique(where).tolist():
-        here = np.flatnonzero(where == location)
-        first, last = offsets[location : location + 2].tolist()
-        if first < last:
-            row = first + np.searchsorted(enter_ns[first:last], time_ns[here], "right") - 1
-            inside[here] = (row >= first) & (time_ns[here] < leave_ns[np.maximum(row, first)])
+    location, enter_ns, leave_ns = trace.arrays("calls", "location", "enter_ns", "leave_ns")
+    row = last_until((location, enter_ns), (where, time_ns))
+    inside: Mask = (row >= 0) & (time_ns < take(leave_ns, row))
     return inside

@@ -25,7 +25,7 @@ from burstline.columns import (
     sums_by,
     take,
 )
-from burstline.model import RECORDED, Trace, innermost_entry
+from burstline.model import RECORDED, Trace, innermost_entry, last_until
 from burstline.structure.calls import Calls
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, Item, walk, with_innermost_loop
@@ -70,19 +70,12 @@ class Bursts:
 
     def call_after(self, location: Integers, time_ns: Integers) -> Integers:
         """The call that ends the burst of each moment, shape (moments,)."""
-        calls = self.calls
-        call = np.full(len(time_ns), UNKNOWN, np.int64)
-        begins = np.searchsorted(location, calls.locations)
-        ends = np.searchsorted(location, calls.locations, side="right")
-        for lane in np.flatnonzero(ends > begins).tolist():
-            moments = slice(begins[lane], ends[lane])
-            first, end = calls.lane_begin[lane : lane + 2]
-            after = np.searchsorted(calls.enter_ns[first:end], time_ns[moments], side="right")
-            between = (after > 0) & (after < end - first)
-            after = first + np.where(between, after, 1)
-            between &= calls.leave_ns[after - 1] <= time_ns[moments]
-            call[moments] = np.where(between, after, UNKNOWN)
-        return np.where((call >= 0) & (self.node[call] >= 0), call, UNKNOWN)
+        calls, lane = self.calls, row_of(self.calls.locations, location)
+        before = last_until((calls.lane, calls.enter_ns), (lane, time_ns))
+        after = np.minimum(before + 1, len(calls.lane) - 1)
+        between = (before >= 0) & (after > before) & (calls.lane[after] == lane)
+        between &= (take(calls.leave_ns, before) <= time_ns) & (self.node[after] >= 0)
+        return np.where(between, after, UNKNOWN)
 
 
 def sites_before(structure: Structure) -> Integers:
