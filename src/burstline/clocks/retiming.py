@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar, Final
 
 import numpy as np
@@ -48,7 +48,7 @@ _MEASURED: Final = ("polling_ns", "polls", "waiting_ns", "gap_ns")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Retiming(Documented):
+class Retiming(Basis, Documented):
     """A trace on a logical clock, and what its stamps rest on.
 
     Attributes
@@ -86,16 +86,8 @@ class Retiming(Documented):
     clock: str
     trace: Trace
     end_ticks: int
-    counters: tuple[str, ...]
-    sampled: float
-    unread: tuple[int, ...]
-    negative: int
     cycles: list[list[tuple[int, int]]]
     machine_order: MachineOrder
-    call_cost: int
-    modelled_ticks: int
-    modelled_share: float
-    is_events: bool
 
     @property
     def polls(self) -> dict[str, int]:
@@ -201,19 +193,12 @@ def retimings(
     trace = graph.trace
     return [
         Retiming(
-            effort.clock,
-            _on_clock(trace, stamps, effort.clock, left_out),
-            stamps.end,
-            basis.counters,
-            basis.sampled,
-            basis.unread,
-            basis.negative,
-            _events_of_cycles(stamps),
-            machine_order(trace),
-            basis.call_cost,
-            basis.modelled_ticks,
-            basis.modelled_share,
-            basis.is_events,
+            **asdict(basis),
+            clock=effort.clock,
+            trace=_on_clock(trace, stamps, effort.clock, left_out),
+            end_ticks=stamps.end,
+            cycles=_events_of_cycles(stamps),
+            machine_order=machine_order(trace),
         )
         for effort, basis, stamps in _stamped_efforts(graph, efforts, collectives)
     ]
