@@ -25,6 +25,7 @@ from burstline import _core
 from burstline.columns import (
     UNKNOWN,
     AnyIntegers,
+    ColumnParts,
     Integers,
     Mask,
     begins_run,
@@ -158,12 +159,17 @@ def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
 class _Steps:
     """What happens in events: steps of logical time, what they give and what they wait for."""
 
+    _TYPES: Final[dict[str, npt.DTypeLike]] = {
+        "event": np.int32, "when": np.int64, "step": np.int64, "signals": np.int32,
+        "awaits": np.int32,
+    }  # fmt: skip
+
     def __init__(self, trace: Trace, events: Events) -> None:
         location, self._enter_ns = trace.arrays("calls", "location", "enter_ns")
         self._events, self._event = events, np.full(len(location), UNKNOWN)
         self._event[events.row] = np.arange(len(events.row))
         self._location, self._process = location, events.processes_at(trace)
-        self._parts: list[tuple[AnyIntegers, ...]] = []
+        self._steps = ColumnParts(self._TYPES)
         self.add(np.arange(len(events.row)), _BEGIN, step=1)
 
     def event(self, row: AnyIntegers) -> Integers:
@@ -194,31 +200,19 @@ class _Steps:
         awaits: Integers | int = UNKNOWN,
     ) -> None:
         """Add what happens in events, of which some may be unknown."""
-        columns = (
-            (event, np.int32),
-            (when, np.int64),
-            (step, np.int64),
-            (signals, np.int32),
-            (awaits, np.int32),
-        )
         chosen = np.flatnonzero(event >= 0)
-        self._parts.append(
-            tuple(
-                np.full(len(chosen), column, kind)
-                if isinstance(column, int)
-                else column[chosen].astype(kind)
-                for column, kind in columns
-            )
-        )
+        columns = (event, when, step, signals, awaits)
+        known = (each if isinstance(each, int) else each[chosen] for each in columns)
+        self._steps.add(len(chosen), *known)
 
     def times(self, sources: int) -> Integers:
         """The logical times of all events, from 1."""
-        event, when, step, signals, awaits = map(np.concatenate, zip(*self._parts, strict=True))
+        event, when = self._steps.take("event"), self._steps.take("when")
         order, begin = _core.order_within(event, when, len(self._events.row))
+        step, *links = self._steps.take_rest(order).values()
         before = np.full(sources, UNKNOWN, np.int32)
-        columns = signals[order], awaits[order]
         (stamps,), *_ = _core.replay(
-            (begin[self._events.begin], *columns, before), [(step[order], _NOTHING, 1)]
+            (begin[self._events.begin], *links, before), [(step, _NOTHING, 1)]
         )
         return stamps[begin[1:] - 1]
 
