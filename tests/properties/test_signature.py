@@ -90,7 +90,7 @@ def test_thousands_of_phases_of_the_same_types_are_those_of_the_slow_twin():
 
     found = epas(events_of(run), 0, similarity=0.95)
 
-    assert found.once > 200
+    assert (found.weights == 1).sum() > 200
     assert stretches(found) == twin(run, 0.95)
 
 
@@ -106,7 +106,6 @@ def test_occurrences_cover_the_events_of_a_process_without_overlap(runs, similar
         assert borders[-1:] == [len(run)][: len(run)]
         assert found.weights.sum() == len(found.phase)
         assert (found.weights > 0).all()
-        assert found.once == found.weights.tolist().count(1)
         assert list(found.names) == [f"phase {k + 1}" for k in range(len(found.weights))]
 
 

@@ -130,7 +130,7 @@ def test_ranks_that_make_the_same_calls_are_at_the_same_sites():
 def test_loops_of_other_readings_are_those_that_are_read_anew(seed):
     calls, sites = calls_and_sites(Program(seed).trace(paths=False))
     steps = SiteSteps.of(sites, calls.lane_begin)
-    way = steps.way_of(best_reading(sites, calls.lane_begin).sites)
+    way = steps.calls.way(best_reading(sites, calls.lane_begin).sites)
     loops, shared, anew = SharedLoops(), Effort(10**6), Effort(10**6)
     Reading.of(steps.sites(way), calls.lane_begin, known=loops.at(way))
 

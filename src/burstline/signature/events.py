@@ -138,11 +138,6 @@ class Occurrences:
         """How long each occurrence lasts, ns, by the boundaries of its process."""
         return boundaries[self.end] - boundaries[self.begin]
 
-    @property
-    def once(self) -> int:
-        """How many phases occur once: fragments, if they are many."""
-        return int(np.count_nonzero(self.weights == 1))
-
 
 def hashes(token: Hashes) -> Hashes:
     """The hash before each of some calls, and after the last: a sum of what each mixes to."""

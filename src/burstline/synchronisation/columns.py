@@ -138,10 +138,6 @@ class Sync:
             return np.zeros(len(self.operation), bool)
         return wanted[self.operation]
 
-    def masks_of(self, *groups: Sequence[str]) -> list[Mask]:
-        """Masks of the calls with an operation of each group, shape (calls,)."""
-        return [self.mask_of(*group) for group in groups]
-
     def counts_of(self, *groups: Sequence[str]) -> list[int]:
         """How many calls have an operation of each group."""
         counts = np.bincount(self.operation[self.operation >= 0], minlength=1).tolist()

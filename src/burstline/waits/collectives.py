@@ -64,8 +64,6 @@ class _Members:
 
     def latest(self, among: Mask) -> Integers:
         """Row of the last of some members to begin, the lowest of equals; -1 without any."""
-        if not len(self):
-            return np.zeros(0, np.int64)
         begins = np.where(among, self.begin_ns, _EARLIEST)
         highest = np.maximum.reduceat(begins, self.begin)
         rows = np.where(begins == highest[self.instance], np.arange(len(self)), len(self))
@@ -73,13 +71,11 @@ class _Members:
 
     def earliest_end(self, among: Mask) -> Integers:
         """When the first of some members of each instance ended."""
-        if not len(self):
-            return np.zeros(0, np.int64)
         return np.minimum.reduceat(np.where(among, self.end_ns, _LATEST), self.begin)
 
     def any(self, which: Mask) -> Mask:
         """Whether any member of each instance is one of some."""
-        return np.logical_or.reduceat(which, self.begin) if len(self) else np.zeros(0, bool)
+        return np.logical_or.reduceat(which, self.begin)
 
     def of_instance(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """A value of each instance for each of its members."""
@@ -199,8 +195,6 @@ def apart(sync: Sync) -> Integers:
 
 def _add_scans(sync: Sync, severities: Severities) -> Scans:
     members = _Members(sync, "Scan Exscan")
-    if not len(members):
-        return Scans(*np.zeros((3, 0), np.int64))
     # The latest of the ranks up to each that sends: a running maximum within instances.
     begins = np.where(members.sends, members.begin_ns, _EARLIEST)
     order = np.argsort(begins, kind="stable")

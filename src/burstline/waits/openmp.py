@@ -31,8 +31,6 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
 def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integers:
     teams, regions = sync.teams, sync.regions
     region = teams.region
-    if not len(region):
-        return np.zeros(0, np.int64)
     node, location, enter = entered = Contributions.entered(regions, region)
     forked = entered._replace(start_ns=enter - teams.fork_ns)
     severities.add("omp_fork", forked, teams.fork_ns)
@@ -59,8 +57,6 @@ def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integer
 def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None:
     barriers, regions = sync.barriers, sync.regions
     region = barriers.region
-    if not len(region):
-        return
     begin = barriers.begin[:-1]
     instance = np.repeat(np.arange(len(begin)), run_lengths(begin, len(region)))
     node, location, enter = entered = Contributions.entered(regions, region)

@@ -143,7 +143,7 @@ def with_likelier_sites(reading: Reading, sites: Sites, lane_begin: Integers) ->
     if steps is None:
         return reading
     loops, best = SharedLoops(), reading
-    for start in chain([steps.way_of(reading.sites)], steps.starts()):
+    for start in chain([steps.calls.way(reading.sites)], steps.starts()):
         if not best.has_doubtful_sites:
             break
         way = _some_steps_from(start, steps, loops, lane_begin)

@@ -116,7 +116,8 @@ def _ways(
     alike = kinds[told]
     costs = [calls.united(alike, way, work=0)[1] for way in (known, *ways.values())]
     found = [calls.sites(way, sites) for way in ways.values()]
-    found = [way for way in found if not _are_alike(way.of_call, sites.of_call)]
+    known_calls = numbered_from_0(sites.of_call)
+    found = [w for w in found if not np.array_equal(numbered_from_0(w.of_call), known_calls)]
     return found, not united or costs[0] <= _LONGER * min(costs) + _PLUS
 
 
@@ -177,11 +178,6 @@ class TeamCalls:
         general = [told.distinct[number] for number in told.of_call[first].tolist()]
         distinct = tuple(Site(s.operation, s.path, s.communicator) for s in general)
         return Sites(way[self.of_call], distinct, told.has_paths)
-
-
-def _are_alike(values: Codes, others: Codes) -> bool:
-    """Whether values are equal where others are, and nowhere else."""
-    return bool(np.array_equal(numbered_from_0(values), numbered_from_0(others)))
 
 
 def numbered_from_0(values: Integers | Codes) -> Codes:

@@ -53,10 +53,6 @@ class SiteSteps:
             return None
         return cls(sites, calls, kinds[calls.told])
 
-    def way_of(self, sites: Sites) -> Codes:
-        """The sites of the teams' calls."""
-        return self.calls.way(sites)
-
     def sites(self, way: Codes) -> Sites:
         """All calls at the sites of a way."""
         return self.calls.sites(way, self.told)
