@@ -52,6 +52,14 @@ class Roles:
     # further columns that could have been features, and why they are none
     left_out: dict[str, str]
 
+    def without(self, left_out: Mapping[str, str]) -> Roles:
+        """The same without some features, and why."""
+        base, merged = (
+            tuple(name for name in names if name not in left_out)
+            for names in (self.base, self.merged)
+        )
+        return Roles(base, merged, {**self.left_out, **left_out})
+
 
 def counter_of(field: pa.Field) -> str:
     """The counter that a column holds, without the run it is from."""

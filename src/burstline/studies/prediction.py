@@ -226,13 +226,10 @@ def _shared_roles(
         for table in tables.values()
     ]
     left_out = {name: why for split in splits for name, why in split.left_out.items()}
-    shared: list[tuple[str, ...]] = []
-    for names in ([split.base for split in splits], [split.merged for split in splits]):
-        common = set(names[0]).intersection(*names[1:])
-        shared.append(tuple(name for name in names[0] if name in common))
-        missing = set().union(*names) - common
+    for names in ([{*split.base} for split in splits], [{*split.merged} for split in splits]):
+        missing = names[0].union(*names) - names[0].intersection(*names)
         left_out |= dict.fromkeys(missing, "not in all data sets, or of another run")
-    return Roles(shared[0], shared[1], dict(sorted(left_out.items())))
+    return splits[0].without(dict(sorted(left_out.items())))
 
 
 def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
@@ -275,17 +272,12 @@ def _usable_rows(
 
 
 def _without_constants(columns: Roles, whole: FeatureMatrix) -> Roles:
-    varies = {
-        name
-        for name, values in zip(whole.names, whole.values.T, strict=True)
-        if len(np.unique(values[~np.isnan(values)])) + bool(np.isnan(values).any()) > 1
-    }
-    left_out = dict(columns.left_out)
-    left_out |= {name: "the same in all bursts" for name in whole.names if name not in varies}
-    return Roles(
-        tuple(name for name in columns.base if name in varies),
-        tuple(name for name in columns.merged if name in varies),
-        left_out,
+    return columns.without(
+        {
+            name: "the same in all bursts"
+            for name, values in zip(whole.names, whole.values.T, strict=True)
+            if len(np.unique(values[~np.isnan(values)])) + bool(np.isnan(values).any()) <= 1
+        }
     )
 
 
