@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, begins_run
 from burstline.structure.exact.body import Cost
-from burstline.structure.exact.conditions import Part
+from burstline.structure.exact.nodes import Part
 from burstline.structure.program.length import period_length
 from burstline.structure.program.rules import (
     MOST_BRANCHES,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burstline import _core
-from burstline.structure.exact.conditions import loop_cost, trips_cost
+from burstline.structure.exact.body import loop_cost, trips_cost
 from oracles import conditions as oracle
 from oracles import loop_runs
 

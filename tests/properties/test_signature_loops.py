@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib.resources import files
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import NotEnoughDataError
 from burstline.selection import select
 from burstline.signature import events_of
 from burstline.signature.loops import loops
@@ -181,12 +180,3 @@ def test_the_phases_of_a_real_program_have_its_source_lines():
         "loop lulesh.cc:1109 (CalcForceForNodes)": 5,
         "from MPI_Init to lulesh.cc:2732": 1,
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [({"min_share": 1.5}, "min_share"), ({"min_iterations": 0}, "min_iterations")],
-)
-def test_an_argument_outside_its_domain_is_refused(options, said):
-    with pytest.raises(ParameterError, match=said):
-        weights(run(SEND), **options)

@@ -8,8 +8,7 @@ import pytest
 from burstline import _core
 from burstline.show.code_lines import pseudocode
 from burstline.structure import detect
-from burstline.structure.exact.body import Cost
-from burstline.structure.exact.conditions import loop_cost
+from burstline.structure.exact.body import Cost, loop_cost
 from loop_programs import Do, If, loop, run
 
 STEPS = 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import cache
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -249,24 +250,17 @@ def _structure_of(outcome: FoundProgram, source: Source, progress: Progress) -> 
 
 def _fidelity_by_lane(reduced: Reduced, expander: Expander) -> tuple[list[float], float]:
     """Fidelity of each lane, and of all calls together; a kind of lane is expanded once."""
-    expanded: dict[int, np.ndarray[tuple[int], np.dtype[np.int32]]] = {}
-    known: dict[tuple[int, int], float] = {}
-    by_lane: list[float] = []
-    alike = 0.0
-    lengths = 0
-    kinds = reduced.kinds
-    both = zip(expander.kinds().tolist(), kinds.of_lane.tolist(), strict=True)
-    for lane, (kind, of_calls) in enumerate(both):
-        if kind not in expanded:
-            expanded[kind] = expander.lane(lane)
-        actual = kinds.sequences[of_calls]
-        if (kind, of_calls) not in known:
-            known[kind, of_calls] = similarity(expanded[kind], actual)
-        by_lane.append(known[kind, of_calls])
-        length = len(actual) + len(expanded[kind])
-        alike += by_lane[-1] * length
-        lengths += length
-    return by_lane, alike / lengths
+    kinds = expander.kinds()
+    expanded = [expander.lane(lane) for lane in np.unique(kinds, return_index=True)[1].tolist()]
+
+    @cache
+    def compared(kind: int, of_calls: int) -> tuple[float, int]:
+        made, actual = expanded[kind], reduced.kinds.sequences[of_calls]
+        return similarity(made, actual), len(actual) + len(made)
+
+    by_lane = [*map(compared, kinds.tolist(), reduced.kinds.of_lane.tolist())]
+    alike = sum(share * length for share, length in by_lane)
+    return [share for share, _ in by_lane], alike / sum(length for _, length in by_lane)
 
 
 def _coverage(outcome: FoundProgram) -> Coverage:

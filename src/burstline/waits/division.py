@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import AnyIntegers, Floats, Integers, Mask, take
+from burstline.columns import AnyIntegers, Floats, Integers, Mask
 from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
 from burstline.waits import causes
 from burstline.waits.causes import MESSAGE_WAITS, Explained, divided_waits
@@ -197,9 +197,7 @@ def add_costs(
     rows = np.flatnonzero(
         (points.wait_ns > 0) & (points.cause >= 0) & (points.type != int(Wait.NONE))
     )
-    interval, in_team = points.interval[rows], points.in_team[rows]
-    start = np.where(in_team, take(sync.regions.enter_ns, np.where(in_team, interval, -1)),
-                     take(sync.calls.enter_ns, np.where(in_team, -1, interval)))  # fmt: skip
+    start = sync.at("enter_ns", points.interval[rows], points.in_team[rows])
     wait, type_ = points.wait_ns[rows], points.type[rows]
     row, part, length = parts.split_at_borders(points.location[rows], start, wait)
     whole = explained.excess_ns[rows] + explained.waits_ns[rows]

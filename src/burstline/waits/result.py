@@ -17,7 +17,7 @@ from burstline.columns import (
     Mask,
     dense,
     descending,
-    take,
+    mask_at,
     to_numpy,
 )
 from burstline.efficiency import Factors, communication_factors, thread_factors
@@ -25,7 +25,7 @@ from burstline.errors import plural
 from burstline.identity import CallTree
 from burstline.model import LOCATIONS, Profile, Trace, Values, schema
 from burstline.model import METRICS as METRIC_TABLE
-from burstline.synchronisation import Intervals, Sync
+from burstline.synchronisation import Sync
 from burstline.values import Contract, Documented, document
 from burstline.waits.computing_shares import computing_shares
 from burstline.waits.intrinsic import Intrinsic
@@ -414,64 +414,48 @@ def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
     points, explained, scans = patterns.points, patterns.explained, patterns.scans
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0))
     rows = rows[points.type[rows] != int(Wait.NONE)]
-    in_team = points.in_team[rows]
-    interval = points.interval[rows]
-    ended_by = points.interval[points.cause[rows]]
-    start = np.empty(len(rows), np.int64)
-    ordinal, cause_ordinal = np.empty((2, len(rows)), np.int64)
-    for chosen, table in ((in_team, sync.regions), (~in_team, sync.calls)):
-        ordinal[chosen] = _ordinal_in(table, interval[chosen])
-        cause_ordinal[chosen] = _ordinal_in(table, ended_by[chosen])
-        start[chosen] = table.enter_ns[interval[chosen]]
     locks = sync.locks
     waited_ns = lock_waits(sync)
     held = np.flatnonzero(
         (waited_ns > 0) & (locks.before["location"] != locks.acquired["location"])
     )
     metrics = [_METRIC_OF.get(Wait(type_), "") for type_ in range(int(Wait.NONE) + 1)]
-    explicit = np.zeros(len(sync.regions.node), bool)
-    explicit[sync.barriers.region] = sync.barriers.is_explicit
+    explicit = mask_at(sync.barriers.region[sync.barriers.is_explicit], len(sync.regions.node))
     contention = "omp_lock_contention_critical", "omp_lock_contention_api"
     names = [
         *metrics, "omp_ebarrier_wait", "omp_ibarrier_wait", *contention, "mpi_earlyscan",
     ]  # fmt: skip
+    interval, cause, in_team = (
+        of[rows] for of in (points.interval, points.cause, points.in_team)
+    )
     kind = points.type[rows].astype(np.int64)
     kind[in_team] = np.where(explicit[interval[in_team]], len(metrics), len(metrics) + 1)
-    kind = np.concatenate([
-        kind, len(names) - 2 - locks.is_critical[held],
-        np.full(len(scans.call), len(names) - 1),
-    ])  # fmt: skip
-    calls = sync.calls
-    columns = {
-        "location": (
-            points.location[rows], locks.acquired["location"][held], calls.location[scans.call],
-        ),
-        "call": (
-            ordinal,
-            _ordinal_in(sync.regions, locks.region[held]),
-            _ordinal_in(calls, scans.call),
-        ),
-        "start_ns": (
-            start, sync.regions.enter_ns[locks.region[held]], calls.enter_ns[scans.call],
-        ),
-        "wait_ns": (points.wait_ns[rows], waited_ns[held], scans.wait_ns),
-        "call_path": (
-            points.node[rows], sync.regions.node[locks.region[held]], calls.node[scans.call],
-        ),
-        "cause_location": (
-            points.location[points.cause[rows]], locks.before["location"][held],
-            calls.location[scans.cause],
-        ),
-        "cause_call": (
-            cause_ordinal, np.full(len(held), UNKNOWN), _ordinal_in(calls, scans.cause),
-        ),
+    of_locks, of_scans = np.ones(len(held), bool), np.zeros(len(scans.call), bool)
+    kind = np.concatenate(
+        [kind, len(names) - 2 - locks.is_critical[held], np.full(len(of_scans), len(names) - 1)]
+    )
+    row = np.concatenate([interval, locks.region[held], scans.call])
+    is_region = np.concatenate([in_team, of_locks, of_scans])
+    cause_row = np.concatenate(
+        [points.interval[cause], np.full(len(held), UNKNOWN), scans.cause]
+    )
+    whole = {
+        "location": sync.at("location", row, is_region),
+        "call": _ordinals(sync, row, is_region),
+        "start_ns": sync.at("enter_ns", row, is_region),
+        "wait_ns": np.concatenate([points.wait_ns[rows], waited_ns[held], scans.wait_ns]),
+        "call_path": sync.at("node", row, is_region),
+        "cause_location": np.concatenate([
+            points.location[cause], locks.before["location"][held],
+            sync.calls.location[scans.cause],
+        ]),
     }  # fmt: skip
-    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
     order = descending(whole["wait_ns"])
     blamed = np.full(len(rows), UNKNOWN) if explained is None else explained.blamed[rows]
-    untold = np.full(len(scans.call), UNKNOWN)
-    blamed = np.concatenate([blamed, holders_nodes(sync, held), untold])[order]
-    cause_call = whole.pop("cause_call")[order]
+    blamed = np.concatenate(
+        [blamed, holders_nodes(sync, held), np.full(len(scans.call), UNKNOWN)]
+    )[order]
+    cause_call = _ordinals(sync, cause_row, is_region)[order]
     table = pa.table({name: column[order] for name, column in whole.items()})
     table = table.append_column("cause_call", pa.array(cause_call, mask=cause_call < 0))
     table = table.add_column(
@@ -480,9 +464,11 @@ def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
 
 
-def _ordinal_in(table: Intervals, row: AnyIntegers) -> Integers:
-    """The ordinals of some rows on their locations; -1 for none."""
-    return np.where(row >= 0, row - table.begin[take(table.location, row, 0)], UNKNOWN)
+def _ordinals(sync: Sync, row: Integers, is_region: Mask) -> Integers:
+    """The ordinals of calls and regions on their locations; -1 for none."""
+    location = sync.at("location", row, is_region)
+    first = np.where(is_region, sync.regions.begin[location], sync.calls.begin[location])
+    return np.where(row >= 0, row - first, UNKNOWN)
 
 
 def _delays_by_rank(sync: Sync, patterns: Patterns) -> pa.Table:

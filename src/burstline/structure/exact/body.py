@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from burstline import _core
+from burstline.columns import Integers, Mask
+
 
 class Cost(NamedTuple):
     """What a reading costs; the least is chosen."""
@@ -39,6 +42,21 @@ class Cost(NamedTuple):
         return Cost(
             a + u, b + v, c + w, d + x, e + y, f + z
         )  # a loop takes three times as long
+
+
+def loop_cost(executed: Mask, begins: Mask, lane: Integers) -> Cost:
+    """What a loop, and the conditions in it, cost, by what its iterations execute."""
+    return _cost_told(_core.loop_cost(executed, begins, lane))
+
+
+def trips_cost(trips: Integers, lane: Integers, place: Integers | None = None) -> Cost:
+    """What trip counts cost, by the iteration around each, or as if each of these had one."""
+    return _cost_told(_core.trips_cost(trips, lane, trips[:0] if place is None else place))
+
+
+def _cost_told(told: tuple[int, int, int, int, int]) -> Cost:
+    unexplained, length, conditions, letters, lists = told
+    return Cost(unexplained, length, conditions, letters=letters, lists=lists)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from burstline import _core
 from burstline.columns import Integers, prefix_sums
 from burstline.identity import Path, Sites
 from burstline.model import FINALIZES, INITS
-from burstline.structure.kinds import alike_lanes, lanes_of
+from burstline.structure.kinds import alike_lanes, in_first_order, lanes_of
 from burstline.structure.program_order import (
     Function,
     parting,
@@ -122,13 +123,13 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
     paths = paths_to_compare(distinct)
     bounds = pairwise(lane_begin.tolist())
-    orders = [_in_first_order(sequence[a:b], len(sites)) for a, b in bounds]
+    orders = [in_first_order(sequence[a:b], len(sites)).tolist() for a, b in bounds]
     lanes = np.flatnonzero(np.diff(lane_begin)).tolist()
     heads = sequence[lane_begin[:-1][lanes]].tolist()
     tails = sequence[lane_begin[1:][lanes] - 1].tolist()
-    edges: dict[Edge, int] = {}
-    entries: dict[int, int] = {}
-    exits: dict[int, int] = {}
+    edges: dict[Edge, int] = defaultdict(int)
+    entries: dict[int, int] = defaultdict(int)
+    exits: dict[int, int] = defaultdict(int)
     who = [0] * len(sites)
     kinds: dict[tuple[int, int, bytes], int] = {}
     for lane, head, tail in zip(lanes, heads, tails, strict=True):
@@ -136,16 +137,15 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
         if (head, tail, lane_edges.tobytes()) in kinds:
             continue
         kind = kinds.setdefault((head, tail, lane_edges.tobytes()), 1 << len(kinds))
-        entries[head] = entries.get(head, 0) | kind
-        exits[tail] = exits.get(tail, 0) | kind
+        entries[head] |= kind
+        exits[tail] |= kind
         who[head] |= kind
         for edge in lane_edges.tolist():
-            pair = pairs[edge]
-            edges[pair] = edges.get(pair, 0) | kind
-            who[pair[1]] |= kind
+            edges[pairs[edge]] |= kind
+            who[pairs[edge][1]] |= kind
     operations = [site.operation for site in distinct]
     return CallGraph(
-        edges=edges,
+        edges=dict(edges),
         entries=_certain_ends(entries, operations, INITS),
         exits=_certain_ends(exits, operations, FINALIZES),
         kinds_of_site=who,
@@ -160,10 +160,3 @@ def _certain_ends(
 ) -> dict[int, int]:
     """The ends that the program has, without those that a cut made."""
     return {node: who for node, who in ends.items() if operations[node] in names}
-
-
-def _in_first_order(lane: np.ndarray, symbols: int) -> list[int]:
-    first = np.full(symbols, len(lane), np.int64)
-    first[lane[::-1]] = np.arange(len(lane))[::-1]
-    occurring = np.flatnonzero(first < len(lane))
-    return occurring[np.argsort(first[occurring], kind="stable")].tolist()

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from burstline import _core
 from burstline.columns import Integers, Mask, begins_run, mask_at, ranges, run_lengths
 from burstline.identity import Sites
-from burstline.structure.exact.body import Body, Cost, first_call
-from burstline.structure.exact.conditions import loop_cost, trips_cost
+from burstline.structure.exact.body import Body, Cost, first_call, loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
 from burstline.structure.exact.entries import (
     Masks,
@@ -104,10 +103,7 @@ class _Run(NamedTuple):
         return _are_even(trips, self.lane[entry])
 
     def irregular(self, new: Mask, elements: int) -> int:
-        """How many elements are executed in some, but not all of the iterations of one place.
-
-        Whether their place is counted from the begin of the entry, or from its end.
-        """
+        """How many elements some iterations of a place from either end execute, and not all."""
         return _core.irregular_elements(self.element, self.begins, new, elements)
 
 
@@ -207,10 +203,7 @@ class ReadingCosts:
         return self
 
     def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
-        """What a loop costs, without what is in the loops in it.
-
-        None if calls have been looked at often enough, or iterations have hardly any.
-        """
+        """What a loop costs, without the loops in it; None if that takes too long to tell."""
         uneven = [each for _, each in loop.loops if self._uneven(each, loop)]
         key: list[Hashable] = [loop.most, loop.rise, loop.apart, loop.cuts, loop.anew]
         key += map(_key, loop.elements)
@@ -258,10 +251,7 @@ class ReadingCosts:
         return None if entries is None or entries.even else entries
 
     def shared_trips(self, loop: Body) -> tuple[int, ...]:
-        """The iterations on each lane that all entries of a loop have a multiple of.
-
-        Empty if that is no news, or if calls have been looked at often enough.
-        """
+        """The iterations on each lane that entries have a multiple of; empty if no news."""
         if self.left.others <= 0 or (entries := self._entries(loop)) is None:
             return ()
         most = shared_trips(entries.by_lane(self.lanes))

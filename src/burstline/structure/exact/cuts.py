@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, mask_at
-from burstline.structure.exact.body import Cost
-from burstline.structure.exact.conditions import trips_cost
+from burstline.structure.exact.body import Cost, trips_cost
 
 _MOST_WORK: Final = 2_000_000
 """Elements that are looked at to find cuts."""
@@ -35,10 +34,7 @@ Elements = tuple[int, ...]
 def cuts(
     element: npt.NDArray[np.int32], begins: Mask, lane: Integers, new: Mask
 ) -> Iterator[Mask]:
-    """Ways to cut the iterations of a loop, that begin where `new` says, into more.
-
-    By the elements that are executed, where entries begin, and the lanes that they are on.
-    """
+    """Ways to cut the iterations of a loop, that begin where `new` says, into more."""
     bounds = [*np.flatnonzero(begins).tolist(), len(element)]
     ends = new | _ends_of_others(element, bounds)
     for base in (ends, new) if (ends != new).any() else (new,):
@@ -123,10 +119,7 @@ def _like_the_longest(
 def cuts_by_trips(
     element: npt.NDArray[np.int32], begins: Mask, lane: Integers, new: Mask
 ) -> Iterator[Mask]:
-    """Ways to cut one iteration of each entry in which two elements follow each other.
-
-    Only those after which the trip counts of the entries follow a plainer rule.
-    """
+    """Ways to cut one iteration of each entry, so that trip counts follow a plainer rule."""
     entry = np.flatnonzero(begins)
     trips = np.add.reduceat(new, entry, dtype=np.int64)
     on = lane[entry]

@@ -45,20 +45,14 @@ def hidden_loops(
 
 
 def shared_trips(trips: ByLane) -> tuple[int, ...]:
-    """The iterations on each lane that all entries share; empty if that is no news.
-
-    Those of each entry are a multiple of them. 0 where a loop is not entered.
-    """
+    """The iterations that entries of a lane have a multiple of, or 0; empty if no news."""
     shared = tuple(int(np.gcd.reduce(own)) if len(own) else 0 for own in trips)
     is_news = any((own != n).any() for own, n in zip(trips, shared, strict=True))
     return shared if is_news and max(shared) > 1 else ()
 
 
 def equal_parts(symbol: npt.NDArray[np.int32], begins: Mask) -> Integers:
-    """The calls with which entries are made once more, as often in each; empty if in none.
-
-    By the site of each call, and whether it begins an entry.
-    """
+    """The calls with which entries are made once more, as often in each; empty if in none."""
     begin = np.flatnonzero(begins)
     entries = np.split(symbol, begin[1:])
     lengths = np.array([*map(len, entries)])
@@ -105,10 +99,7 @@ def _possible_periods(
 
 
 def sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
-    """The trip counts of a first entry, how many more each has, and how many entries there are.
-
-    Of each part anew, so that all trip counts in it are sums of these.
-    """
+    """A first trip count, the rise, and how many entries, of which all trip counts are sums."""
     for rise in range(1, _MOST_RISE + 1):
         for first, counts in _sums(parts, rise):
             if max(counts) > 2:  # two are the sum of some in any case
@@ -254,10 +245,7 @@ def _irregular(executed: Masks, begins: Integers) -> int:
 
 
 def _unlike(executed: Sequence[Masks], begins: Sequence[Integers]) -> int:
-    """How many elements some lane makes in a place of an inner loop where another does not.
-
-    Whether places are counted from the begin of its entries, or from their end.
-    """
+    """How many elements some lane makes where another does not, from either end of entries."""
     if len(executed) == 1:
         return 0
     longest = max(rows.shape[1] for rows in executed)

@@ -9,7 +9,7 @@ from graphlib import CycleError
 
 import numpy as np
 
-from burstline.columns import Integers, Mask, begins_run, take
+from burstline.columns import Integers, Mask, begins_run, distinct, take
 from burstline.identity import Sites
 from burstline.model import (
     DETECTED,
@@ -55,9 +55,11 @@ def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
     entry = np.concatenate([around, above[entries]])
     when = np.concatenate([np.arange(len(around)), first[entries]])
     body = np.where(entry >= 0, len(sites) + take(loop, entry), UNKNOWN)
-    if not _is_function(number, body):
-        return None
-    iteration = _iterations_at(trace, entry, calls.enter_ns[when])
+    if len(distinct(number, body)[0]) > len(np.unique(number)):
+        return None  # an element is in several bodies
+    row, began_ns, _ = iterations_of(trace)
+    began = np.lexsort((began_ns, row))
+    iteration = last_until((row[began], began_ns[began]), (entry, calls.enter_ns[when]))
     lane = calls.lane[when]
     order = np.lexsort((when, iteration, entry, lane))
     number, body, when = number[order], body[order], when[order]
@@ -114,18 +116,3 @@ def _first_calls(around: Integers, above: Integers) -> Integers:
         np.minimum.at(first, row, call)
         row = above[row]
     return first
-
-
-def _is_function(number: Integers, body: Integers) -> bool:
-    """Whether each element is in one body only."""
-    order = np.lexsort((body, number))
-    changes = np.count_nonzero(begins_run(number[order], body[order]))
-    return bool(changes == len(np.unique(number)))
-
-
-def _iterations_at(trace: Trace, entry: Integers, time_ns: Integers) -> Integers:
-    """The iteration of its entry that each moment is in, -1 before the first and outside."""
-    row, began_ns, _ = iterations_of(trace)
-    order = np.lexsort((began_ns, row))
-    began = row[order], began_ns[order]
-    return last_until(began, (entry, time_ns))

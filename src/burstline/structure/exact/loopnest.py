@@ -542,11 +542,7 @@ class _Nester:
         return body.told(own and inner and own.plus(inner), inner)
 
     def _ways(self, region: Subgraph) -> Iterator[tuple[bool, Subgraph, list[list[int]]]]:
-        """The region without edges that may lead to the next iteration, the likeliest first.
-
-        With the parts of it that are in one loop together.
-        """
-        nothing = True
+        """The region without edges that may lead on, the likeliest first, and its loops."""
         seen: list[set[Edge]] = []
         seen_groups: set[tuple[frozenset[int], ...]] = set()
         cycles = _components(region.nodes, _successors(region.edges))
@@ -563,9 +559,8 @@ class _Nester:
                 parts = *map(frozenset, groups), frozenset(a for a, b in left.edges if a == b)
                 if len(groups) > 1 and parts not in seen_groups:  # less than the whole loop
                     seen_groups.add(parts)
-                    nothing = False
                     yield is_likely, left, groups
-        if nothing:  # or no time to look: all edges against the order of the program
+        if not seen_groups:  # or no time to look: all edges against the order of the program
             left = region.without(self._back(region))
             yield True, left, self._ordered(left, self._groups(left))
 

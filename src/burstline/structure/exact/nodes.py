@@ -8,14 +8,19 @@ from itertools import count
 
 import numpy as np
 
-from burstline.columns import Integers, quotients
+from burstline import _core
+from burstline.columns import Integers, Mask, quotients
 from burstline.structure.assembly import share_of_run
 from burstline.structure.exact.body import Body
-from burstline.structure.exact.conditions import Part, conditional_body, elements_in
 from burstline.structure.exact.occurrences import Executions
 from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.rules import Around
 from burstline.structure.program.runs import Runs
+
+Part = int | tuple["Part", ...]
+"""An element of a body, or what is in a condition."""
+_BEGIN, _END = -1, -2
+"""What the kernel writes around the elements of a condition."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +83,7 @@ class NodeBuilder:
         if around.loop is None or not any(runs.leaves_out(times) for runs in when):
             return tuple(items)
         trips = self.executions.trips_of(around.loop.id)
-        parts = conditional_body(when, trips)
+        parts = _conditional_body(when, trips)
         by_element = dict(enumerate(when))
         return tuple(self._node(part, items, by_element, times) for part in parts)
 
@@ -89,7 +94,7 @@ class NodeBuilder:
         if isinstance(part, int):
             item, own = items[part], when[part]
             return item if item.when is own else replace(item, when=own)
-        elements = elements_in(part)
+        elements = _elements_in(part)
         # Most elements of a condition are executed in the same iterations as others of it.
         keys = {e: when[e].key() for e in elements}
         different = {keys[e]: when[e] for e in elements}
@@ -110,3 +115,42 @@ class NodeBuilder:
         """How often a body was executed, on each lane; the program once."""
         once = np.ones(self.executions.lanes, np.int64)
         return once if around.executions is None else around.executions
+
+
+def _conditional_body(when: Sequence[Runs], trips: Runs) -> tuple[Part, ...]:
+    """The elements of a body, with conditions around what not all iterations execute."""
+    parts: list[list[Part]] = [[]]
+    for each in _core.conditional_body(*_iterations(when, trips)).tolist():
+        if each == _BEGIN:
+            parts.append([])
+        elif each == _END:
+            inside = tuple(parts.pop())
+            parts[-1].append(inside)
+        else:
+            parts[-1].append(each)
+    return tuple(parts[0])
+
+
+def _iterations(when: Sequence[Runs], trips: Runs) -> tuple[Mask, Mask, Integers]:
+    """What each iteration executes, which begin an entry, their lane; of equal lanes one."""
+    lanes = range(len(trips.begin) - 1)
+    iterations = np.array([trips.values(lane).sum() for lane in lanes])
+    depends = [runs.leaves_out(iterations) for runs in when]
+    some = [runs for runs, is_some in zip(when, depends, strict=True) if is_some]
+    different = {tuple(r.key_on(k) for r in (trips, *some)): k for k in lanes}
+    own = list(different.values())
+    total = int(iterations[own].sum())
+    executed, begins = np.ones((len(when), total), np.bool_), np.zeros(total, np.bool_)
+    executed[depends] = False
+    before = np.cumsum(iterations[own]) - iterations[own]
+    for place, lane in zip(before.tolist(), own, strict=True):
+        for row in np.flatnonzero(depends).tolist():
+            executed[row, place + when[row].values(lane)] = True
+        each = trips.values(lane)
+        begins[place + np.cumsum(each) - each] = True
+    return executed, begins, np.repeat(np.arange(len(own)), iterations[own])
+
+
+def _elements_in(part: Part) -> list[int]:
+    """The elements of a part, in their order."""
+    return [part] if isinstance(part, int) else [e for p in part for e in _elements_in(p)]

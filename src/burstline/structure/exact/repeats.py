@@ -22,7 +22,7 @@ from burstline.columns import (
     run_lengths,
 )
 from burstline.identity import Site, Sites
-from burstline.structure.kinds import alike_lanes, lanes_of
+from burstline.structure.kinds import alike_lanes, in_first_order, lanes_of
 
 Codes = npt.NDArray[np.int32]
 
@@ -214,7 +214,8 @@ def _folded_places(
     )
     site = site_of_symbol[symbol]
     of_team = [place[start:end] for start, end in pairwise(begin.tolist())]
-    programs = [own[uncertain[site[own]]] for own in map(_in_first_order, of_team)]
+    programs = [in_first_order(own, len(site)) for own in of_team]
+    programs = [own[uncertain[site[own]]] for own in programs]
     place = _aligned_places(programs, kinds[site])[place]
     of_lane = dict.fromkeys(range(len(lane_begin) - 1), place)
     for lanes, (start, end) in zip(teams, pairwise(begin.tolist()), strict=True):
@@ -252,11 +253,6 @@ def _joined_sequence(
     first = np.zeros(len(keys), np.int64)
     first[together[::-1]] = of_call[bounds[0]][::-1]
     return together, first
-
-
-def _in_first_order(places: Integers) -> Integers:
-    """Different places, in the order in which they are first taken."""
-    return places[np.sort(np.unique(places, return_index=True)[1])]
 
 
 def _aligned_places(programs: Sequence[Integers], kinds: Codes) -> Integers:

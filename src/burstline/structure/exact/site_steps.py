@@ -67,10 +67,7 @@ class SiteSteps:
             yield near
 
     def beside(self, way: Codes, order: Sequence[int], taken: set[Step]) -> Iterator[Codes]:
-        """The likeliest ways beside one whose sites stand in a program in some order.
-
-        By steps that were not taken before.
-        """
+        """The likeliest ways beside one, of sites in the order of a program, by new steps."""
         if len(order) > _MOST_SITES:
             return
         kinds = (

@@ -53,8 +53,8 @@ def by_means(source: Source, limits: SeedOptions, progress: Progress = SILENCE) 
     top = nest(reduced, join_split(reduced, loops), eps=limits.eps)
     progress.step("assembly", 0, "")
     drafts = list(_with_outer(top, None))
-    entries = DraftEntries(reduced)
-    times = iter(source.times([each for own in drafts for each in entries.stretches(*own)]))
+    stretches = [each for own in drafts for each in _stretches(reduced, *own)]
+    times = iter(source.times(stretches))
     of_drafts = {
         id(one): DraftTimes(*own)
         for (one, _), own in zip(drafts, zip(times, times, strict=True), strict=True)
@@ -67,7 +67,7 @@ def by_means(source: Source, limits: SeedOptions, progress: Progress = SILENCE) 
         reduced=reduced,
         items=items,
         left_out=build.calls(np.flatnonzero(repeated & ~enough).tolist()),
-        steps=DraftSteps(entries, build.numbered),
+        steps=DraftSteps(reduced, build.numbered),
         times={
             number: of_drafts[id(one)].inside for number, (one, _) in build.numbered.items()
         },
@@ -101,71 +101,72 @@ class _Iterations(NamedTuple):
     last: Integers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DraftEntries:
-    """The calls of the iterations of loops that were found by when they begin."""
+def _stretches(
+    reduced: Reduced, loop: Draft, outer: Draft | None
+) -> tuple[Stretches, Stretches]:
+    """From the first begin of an iteration to the last of each entry; and all its calls."""
+    kinds = reduced.kinds
+    around = {} if outer is None else outer.begins
+    numbers: dict[tuple[int, int, int], int] = {}
+    of_lane = np.full(len(reduced.ranks), UNKNOWN)
+    iterating: list[tuple[Integers, Integers]] = []
+    inside: list[tuple[Integers, Integers]] = []
+    for lane, key, own in _iterations(reduced, loop, outer):
+        if key not in numbers:
+            numbers[key] = len(inside)
+            begins = loop.begins[lane]
+            calls = kinds.calls_at(key[0], begins)
+            entry = np.searchsorted(around.get(lane, _NOWHERE), begins, side="right")
+            iterating.append(_ends_of_entries(entry, calls, calls))
+            inside.append(_ends_of_entries(own.entry, own.first, own.last))
+        of_lane[lane] = numbers[key]
+    return (
+        Stretches(of_lane, iterating, to_leave=False),
+        Stretches(of_lane, inside, to_leave=True),
+    )
 
-    reduced: Reduced  # the unique calls
 
-    def stretches(self, loop: Draft, outer: Draft | None) -> tuple[Stretches, Stretches]:
-        """From the first begin of an iteration to the last of each entry; and all its calls."""
-        kinds = self.reduced.kinds
-        around = {} if outer is None else outer.begins
-        numbers: dict[tuple[int, int, int], int] = {}
-        of_lane = np.full(len(self.reduced.ranks), UNKNOWN)
-        iterating: list[tuple[Integers, Integers]] = []
-        inside: list[tuple[Integers, Integers]] = []
-        for lane, key, own in self.iterations(loop, outer):
-            if key not in numbers:
-                numbers[key] = len(inside)
-                begins = loop.begins[lane]
-                calls = kinds.calls_at(key[0], begins)
-                entry = np.searchsorted(around.get(lane, _NOWHERE), begins, side="right")
-                iterating.append(_ends_of_entries(entry, calls, calls))
-                inside.append(_ends_of_entries(own.entry, own.first, own.last))
-            of_lane[lane] = numbers[key]
-        return (
-            Stretches(of_lane, iterating, to_leave=False),
-            Stretches(of_lane, inside, to_leave=True),
-        )
+def _iterations(
+    reduced: Reduced, loop: Draft, outer: Draft | None
+) -> Iterator[tuple[int, tuple[int, int, int], _Iterations]]:
+    """The iterations on each lane; what they are by, which is alike on lanes of a kind."""
+    around = {} if outer is None else outer.begins
+    masks = np.zeros((2, len(reduced.sites)), np.bool_)
+    for mask, uniques in zip(masks, (_calls_with_subloops(loop), loop.calls), strict=True):
+        mask[reduced.site[uniques]] = True
+    known: dict[tuple[int, int, int], _Iterations] = {}
+    for lane, begins in sorted(loop.begins.items()):
+        kind = int(reduced.kinds.of_lane[lane])
+        key = kind, id(begins), id(around.get(lane))
+        if key not in known:
+            known[key] = _of_kind(reduced, kind, begins, around.get(lane), masks)
+        yield lane, key, known[key]
 
-    def iterations(
-        self, loop: Draft, outer: Draft | None
-    ) -> Iterator[tuple[int, tuple[int, int, int], _Iterations]]:
-        """The iterations on each lane; what they are by, which is alike on lanes of a kind."""
-        reduced = self.reduced
-        around = {} if outer is None else outer.begins
-        masks = np.zeros((2, len(reduced.sites)), np.bool_)
-        for mask, uniques in zip(masks, (_calls_with_subloops(loop), loop.calls), strict=True):
-            mask[reduced.site[uniques]] = True
-        known: dict[tuple[int, int, int], _Iterations] = {}
-        for lane, begins in sorted(loop.begins.items()):
-            kind = int(reduced.kinds.of_lane[lane])
-            key = kind, id(begins), id(around.get(lane))
-            if key not in known:
-                known[key] = self._of_kind(kind, begins, around.get(lane), masks)
-            yield lane, key, known[key]
 
-    def _of_kind(
-        self, kind: int, begins: Integers, around: Integers | None, masks: npt.NDArray[np.bool_]
-    ) -> _Iterations:
-        kinds = self.reduced.kinds
-        sequence, moments = kinds.sequences[kind], kinds.entered_at(kind)
-        members, direct = (np.flatnonzero(mask[sequence]) for mask in masks)
-        first = _calls_that_begin(begins, direct if len(direct) else members, moments)
-        until = np.append(first[1:], len(moments))
-        if members[0] < first[0] and len(direct):
-            # the body begins with a loop: an iteration ends with the last call outside of that
-            last = direct[np.searchsorted(direct, until) - 1]
-            behind = np.append(0, last[:-1] + 1)
-            first = members[np.searchsorted(members, behind)]
-        else:
-            last = members[np.searchsorted(members, until) - 1]
-        entry = np.zeros(len(first), np.int64)
-        if around is not None:
-            inside = np.searchsorted(around, begins, side="right")
-            entry = np.unique(inside, return_inverse=True)[1].ravel()
-        return _Iterations(entry, first, last)
+def _of_kind(
+    reduced: Reduced,
+    kind: int,
+    begins: Integers,
+    around: Integers | None,
+    masks: npt.NDArray[np.bool_],
+) -> _Iterations:
+    kinds = reduced.kinds
+    sequence, moments = kinds.sequences[kind], kinds.entered_at(kind)
+    members, direct = (np.flatnonzero(mask[sequence]) for mask in masks)
+    first = _calls_that_begin(begins, direct if len(direct) else members, moments)
+    until = np.append(first[1:], len(moments))
+    if members[0] < first[0] and len(direct):
+        # the body begins with a loop: an iteration ends with the last call outside of that
+        last = direct[np.searchsorted(direct, until) - 1]
+        behind = np.append(0, last[:-1] + 1)
+        first = members[np.searchsorted(members, behind)]
+    else:
+        last = members[np.searchsorted(members, until) - 1]
+    entry = np.zeros(len(first), np.int64)
+    if around is not None:
+        inside = np.searchsorted(around, begins, side="right")
+        entry = np.unique(inside, return_inverse=True)[1].ravel()
+    return _Iterations(entry, first, last)
 
 
 def _ends_of_entries(
@@ -180,20 +181,20 @@ def _ends_of_entries(
 class DraftSteps:
     """The iterations of loops that were found by when they begin."""
 
-    entries: DraftEntries
+    reduced: Reduced  # the unique calls
     # each loop by its number, and the number of the loop around it
     numbered: dict[int, tuple[Draft, int | None]]
 
     @property
     def sequence(self) -> npt.NDArray[np.int32]:
         """Site of every call."""
-        return self.entries.reduced.sequence
+        return self.reduced.sequence
 
     def spans(self, loop: int) -> Spans:
         """The calls of each iteration of a loop."""
         body, outer = self.numbered[loop]
         around = None if outer is None else self.numbered[outer][0]
-        begin = self.entries.reduced.lane_begin
+        begin = self.reduced.lane_begin
         parts = [
             (
                 np.full(len(own.first), lane),
@@ -201,7 +202,7 @@ class DraftSteps:
                 own.first + begin[lane],
                 own.last + begin[lane],
             )
-            for lane, _, own in self.entries.iterations(body, around)
+            for lane, _, own in _iterations(self.reduced, body, around)
         ]
         return Spans(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 

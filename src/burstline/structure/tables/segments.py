@@ -9,12 +9,13 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from burstline.columns import Floats, Integers, Mask, prefix_sums, ranges
+from burstline.columns import Floats, Integers, Mask, ranges
 from burstline.identity import Site
 from burstline.model import Trace
 from burstline.structure.program.model import Structure
 from burstline.structure.tables.change_points import change_points
 from burstline.structure.tables.costs import CallSums
+from burstline.structure.tables.spread import medians
 from burstline.structure.tables.table import LoopTable
 from burstline.values import Contract, Documented
 
@@ -148,7 +149,7 @@ class Spent:
         shape = len(self.ranks), len(self.sites), 2
         rounds = np.repeat(np.bincount(lane, minlength=shape[0]), places)
         of_lane = lane[key // places] * places + key % places
-        return _medians_with_zeros(sums, of_lane, rounds).reshape(shape)
+        return medians(sums, of_lane, len(rounds), rounds).reshape(shape)
 
     def _ns(self, place: Integers, is_whole: Mask) -> tuple[Integers, Integers]:
         """Time in each call, with failed polls behind it, and computation behind it."""
@@ -161,19 +162,6 @@ class Spent:
         between_ns = calls.enter_ns[after] - calls.leave_ns[place] - gap_ns - waiting_ns
         mpi_ns = calls.leave_ns[place] - calls.enter_ns[place]
         return mpi_ns + goes_on * waiting_ns, goes_on * np.maximum(between_ns, 0)
-
-
-def _medians_with_zeros(values: Floats, group: Integers, counts: Integers) -> Floats:
-    """The median of each group of values, which has zeros too, up to its count; 0 if empty."""
-    ordered = values[np.lexsort((values, group))]
-    sizes = np.bincount(group, minlength=len(counts))
-    begin = prefix_sums(sizes)[:-1]
-    median = np.zeros(len(counts))
-    for half in ((counts - 1) // 2, counts // 2):
-        place = half - (counts - sizes)
-        has_value = (place >= 0) & (sizes > 0)
-        median[has_value] += ordered[(begin + place)[has_value]] / 2
-    return median
 
 
 def _explained_changes(

@@ -26,16 +26,20 @@ _FEWEST: Final = 4
 """Of three numbers one in three orders is monotonic: that says nothing."""
 
 
-def medians(values: Integers | Floats, group: Integers, count: int) -> Floats:
-    """The median of each group of values, shape (groups,)."""
+def medians(
+    values: Integers | Floats, group: Integers, count: int, rounds: Integers | None = None
+) -> Floats:
+    """The median of each group of values, shape (groups,); of so many `rounds`, others 0."""
     ordered = values[np.lexsort((values, group))].astype(np.float64)
     sizes = np.bincount(group, minlength=count)
     begin = np.cumsum(sizes) - sizes
-    medians_of = np.full(count, np.nan)
-    has_values = sizes > 0
-    low, high = (begin + (sizes - 1) // 2)[has_values], (begin + sizes // 2)[has_values]
-    medians_of[has_values] = ordered[low] / 2 + ordered[high] / 2
-    return medians_of
+    whole = sizes if rounds is None else rounds
+    found: Floats = np.where((sizes > 0) | (rounds is not None), 0.0, np.nan)
+    for middle in ((whole - 1) // 2, whole // 2):
+        place = middle - (whole - sizes)
+        has_value = (place >= 0) & (sizes > 0)
+        found[has_value] += ordered[(begin + place)[has_value]] / 2
+    return found
 
 
 def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
