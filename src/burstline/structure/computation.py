@@ -79,10 +79,7 @@ class Bursts:
 
 
 def sites_before(structure: Structure) -> Integers:
-    """For each site, that of the calls which most of the computing before its calls follows.
-
-    Shape (sites,), -1 for none: with the site it is both ends of that computing. O(calls).
-    """
+    """For each site, that of the calls which most computing before it follows, -1 for none."""
     calls, site = structure.found_in, structure.steps.sequence.astype(np.int64)
     sites = int(site.max(initial=-1)) + 1
     later = np.flatnonzero(calls.lane[1:] == calls.lane[:-1]) + 1

@@ -9,7 +9,7 @@ from itertools import pairwise, repeat
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Integers, prefix_sums, stable_order
+from burstline.columns import AnyIntegers, Integers, placed, prefix_sums, stable_order
 
 Sequences = npt.NDArray[np.int32]
 
@@ -17,10 +17,7 @@ Sequences = npt.NDArray[np.int32]
 def alike_lanes(
     sequence: Sequences, lane_begin: Integers, beside: Sequence[bytes] = ()
 ) -> tuple[Integers, Integers]:
-    """The first lane of each sequence of calls that occurs, and the number of each lane's.
-
-    Lanes with equal calls are different where what is known `beside` these is.
-    """
+    """The first lane of each sequence of calls, and what is `beside`; each lane's number."""
     numbers: dict[tuple[bytes, bytes], int] = {}
     calls = (sequence[a:b].tobytes() for a, b in pairwise(lane_begin.tolist()))
     keys = zip(calls, beside or repeat(b""), strict=False)
@@ -32,6 +29,13 @@ def lanes_of(sequence: Sequences, lane_begin: Integers, lanes: Integers) -> Sequ
     """The calls of some lanes, one after the other."""
     bounds = zip(lane_begin[lanes].tolist(), lane_begin[lanes + 1].tolist(), strict=True)
     return np.concatenate([sequence[:0], *(sequence[begin:end] for begin, end in bounds)])
+
+
+def in_first_order(sequence: AnyIntegers, size: int) -> Integers:
+    """Different numbers below a size, in the order in which they are first there."""
+    first = placed(np.arange(len(sequence))[::-1], sequence[::-1], size, len(sequence))
+    occurring = np.flatnonzero(first < len(sequence))
+    return occurring[np.argsort(first[occurring], kind="stable")]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

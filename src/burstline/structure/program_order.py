@@ -84,10 +84,7 @@ def program_places(
     lanes: Iterable[Sequence[int]],
     unordered: Collection[Function] = frozenset(),
 ) -> list[int]:
-    """The place of each call in the program, from 0, by lanes in order of first execution.
-
-    The lines of `unordered` functions do not count.
-    """
+    """The place of each call in the program, from 0, by lanes in order of first execution."""
     # Clocks of lanes are not compared: a call that the lanes before do not make comes right
     # behind the one that its first lane makes before it.
     following: dict[int, int] = {}

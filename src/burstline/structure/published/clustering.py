@@ -39,7 +39,8 @@ class SeedOptions:
     rank_merge: RankMerge = "late"
 
     def __post_init__(self) -> None:
-        _require_positive(self.eps)
+        if not (np.isfinite(self.eps) and self.eps > 0):
+            raise ParameterError(f"eps must be a positive number, got {self.eps}")
         if self.scale not in SCALES:
             raise ParameterError(f"no scale {self.scale!r}; there are {', '.join(SCALES)}")
         if self.rank_merge not in RANK_MERGES:
@@ -48,14 +49,8 @@ class SeedOptions:
             )
 
 
-def _require_positive(eps: float) -> None:
-    if not (np.isfinite(eps) and eps > 0):
-        raise ParameterError(f"eps must be a positive number, got {eps}")
-
-
 def clusters(points: Floats, *, eps: float) -> Integers:
     """The cluster of each point: DBSCAN with one point per core, shape (points,)."""
-    _require_positive(eps)
     # then, clusters are the connected components of points at distance `eps` or less
     flat = np.ascontiguousarray(points, np.float64).ravel()
     try:
@@ -70,8 +65,6 @@ def normalised(values: Floats, *, scale: Scale) -> Floats:
     """Positive quantities on the scale of `eps`, shape (points, dimensions)."""
     if scale == "log":
         return np.log(np.maximum(values, np.finfo(np.float64).tiny))
-    if scale != "minmax":
-        raise ParameterError(f"no scale {scale!r}; there are {', '.join(SCALES)}")
     low = values.min(axis=0, initial=np.inf)
     extent = values.max(axis=0, initial=-np.inf) - low
     return np.divide(values - low, extent, out=np.zeros_like(values), where=extent > 0)

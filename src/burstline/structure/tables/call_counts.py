@@ -193,11 +193,7 @@ class Seen:
         return self.reduced.run_ns * int(self.lanes.sum())
 
     def call(self, call: Call) -> Call:
-        """The call with the executions and means of the ranks; its partners stay.
-
-        It is itself where all who execute it are among the ranks, or none is; so are the
-        others.
-        """
+        """The call with executions and means of the ranks; itself if these are all or none."""
         some = self._of(call)
         if some is None:
             return call

@@ -39,10 +39,7 @@ _EXACT: Final = 1e-6
 
 
 def change_points(values: Floats) -> list[int]:
-    """Where the values begin to be on another level, in order.
-
-    Empty where one level, or a line, is as good an explanation.
-    """
+    """Where values begin to be on another level; nowhere if one level, or a line, says it."""
     if len(values) < _FEWEST:
         return []
     series, begin = in_blocks(values)
