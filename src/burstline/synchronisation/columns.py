@@ -138,11 +138,9 @@ class Sync:
             return np.zeros(len(self.operation), bool)
         return wanted[self.operation]
 
-    def at(self, name: str, row: Integers, is_region: Mask) -> npt.NDArray[Any]:
-        """A column of `calls`, or of `regions` where that is so, at some rows; -1 for none."""
-        of_call, of_region = (getattr(rows, name) for rows in (self.calls, self.regions))
-        of_call = take(of_call, np.where(is_region, UNKNOWN, row))
-        return np.where(is_region, take(of_region, np.where(is_region, row, UNKNOWN)), of_call)
+    def masks_of(self, *groups: Sequence[str]) -> list[Mask]:
+        """Masks of the calls with an operation of each group, shape (calls,)."""
+        return [self.mask_of(*group) for group in groups]
 
     def counts_of(self, *groups: Sequence[str]) -> list[int]:
         """How many calls have an operation of each group."""

@@ -58,10 +58,7 @@ def off_stretches(trace: Trace) -> tuple[AnyIntegers, Integers, Integers, Intege
 
 
 def time_on_processor(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
-    """How long ranks were on a processor while they computed, ns: by call path, then by rank.
-
-    Below -1 is all of their computing, whichever call path it has.
-    """
+    """How long ranks computed on a processor, ns, by call path, -1 of all, then by rank."""
     name = processor_clock(trace)
     if name is None:
         return {}
@@ -104,10 +101,7 @@ def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
 
 
 def region_at(trace: Trace, sync: Sync, location: AnyIntegers, time_ns: Integers) -> Integers:
-    """The innermost region around each moment, as its row; -1 without one.
-
-    Moments of one location stand together.
-    """
+    """The row of the innermost region around moments, which stand by location; -1 of none."""
     regions = sync.regions
     intervals = (
         regions.location,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
@@ -397,7 +397,10 @@ def _coverage(trace: Trace, sync: Sync, patterns: Patterns) -> dict[str, Any]:
         "unexplained_waits": 0 if explained is None else explained.unexplained,
         "waits_out_of_order": 0 if explained is None else explained.out_of_order,
         "critical_path_is_circular": patterns.is_circular,
-        "not_computable": [*_not_recorded(trace), *_not_computable(sync, others)],
+        "not_computable": [
+            {"metric": metric, "reason": reason}
+            for metric, reason in _unknown(trace, sync, others)
+        ],
     }
 
 
@@ -413,52 +416,25 @@ def _share_of_path(sync: Sync, waits: Waits) -> float:
     return max(int(waits.profile.total("critical_path")), 0) / run
 
 
-def _not_recorded(trace: Trace) -> list[dict[str, str]]:
-    """Metrics that are not known as ranks, or the threads of OpenMP, were not recorded."""
-    ranks = (
-        "only ranks {} were recorded: what the others did, and how long these wait for them, "
-        "is not known"
-    )
-    threads = (
-        "OpenMP is that of {}, which tells nothing of its threads: what they did, if it made "
-        "any, is not in the trace"
-    )
-    reasons = {CHOSEN_RANKS: ("mpi", ranks), SILENT_THREADS: ("omp_time", threads)}
-    rows = trace.defects.select(["kind", "first"]).to_pylist()
-    return [
-        {"metric": metric, "reason": reason.format(row["first"])}
-        for row in rows
-        if row["kind"] in reasons
-        for metric, reason in [reasons[row["kind"]]]
-    ]
-
-
-def _not_computable(sync: Sync, others: Sequence[int]) -> list[dict[str, str]]:
-    """Metrics that are not known, and why; with the calls of RMA and of IO."""
-    missing = []
-    messages = sync.messages
-    unknown = int((~messages.done_known).sum())
-    if unknown:
-        missing.append(
-            {
-                "metric": "mpi_latereceiver",
-                "reason": "the source does not tell when "
-                f"{plural(unknown, 'send was', 'sends were')} complete: "
-                "waits of MPI_Wait and its like for a receiver are not known",
-            }
+def _unknown(trace: Trace, sync: Sync, others: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """Metrics that are not known, or of calls of RMA and of IO counted alone, and why."""
+    for row in trace.defects.select(["kind", "first"]).to_pylist():
+        if row["kind"] == CHOSEN_RANKS:
+            told = (
+                f"only ranks {row['first']} were recorded: what the others did, and how long "
+            )
+            yield "mpi", told + "these wait for them, is not known"
+        elif row["kind"] == SILENT_THREADS:
+            told = f"OpenMP is that of {row['first']}, which tells nothing of its threads: "
+            yield "omp_time", told + "what they did, if it made any, is not in the trace"
+    if unknown := int((~sync.messages.done_known).sum()):
+        sends = plural(unknown, "send was", "sends were")
+        told = (
+            f"the source does not tell when {sends} complete: waits of MPI_Wait and its like "
         )
-    nouns = {
-        "mpi_rma_communication": "one-sided communication",
-        "mpi_io": "access to files",
-    }
+        yield "mpi_latereceiver", told + "for a receiver are not known"
+    nouns = {"mpi_rma_communication": "one-sided communication", "mpi_io": "access to files"}
     for (metric, noun), calls in zip(nouns.items(), others, strict=True):
         if calls:
-            are = "is" if calls == 1 else "are"
-            missing.append(
-                {
-                    "metric": metric,
-                    "reason": f"{plural(calls, 'call')} of {noun} {are} counted, "
-                    "without wait states",
-                }
-            )
-    return missing
+            counted = f"{'is' if calls == 1 else 'are'} counted, without wait states"
+            yield metric, f"{plural(calls, 'call')} of {noun} {counted}"

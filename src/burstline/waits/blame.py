@@ -118,10 +118,7 @@ def waits_in_mpi_ns(waits: Waits, left_out: Mask) -> int:
 
 
 def transfer_ns(waits: Waits) -> Integers | None:
-    """Time in MPI that is no wait, by call path, if there is more of it than of waits.
-
-    Without MPI_Init and MPI_Finalize, files and one-sided communication.
-    """
+    """Time in messages and collectives that is no wait, by call path, if that is more."""
     profile = waits.profile
     if not total_or_zero(profile, "mpi") or not (time := profile.total("time")):
         return None
@@ -174,10 +171,7 @@ def blame_for(waits: Waits, costs: Costs) -> Blame:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Ranks that take longer than others at some place, and the node that they are all of.
-
-    If others of the node do not, it is their socket that they are all of.
-    """
+    """Ranks that take longer at some place, and the node, or else socket, they are all of."""
 
     ranks: int
     node: str

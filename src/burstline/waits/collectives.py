@@ -212,10 +212,7 @@ def _add_scans(sync: Sync, severities: Severities) -> Scans:
 def _synchronise(
     sync: Sync, points: PointList, members: _Members, meeting: _Meeting, type_: Wait
 ) -> tuple[Integers, Integers]:
-    """Waits and completions of the members that wait for the latest of each instance.
-
-    Completion is the time after the wait and after the earliest end.
-    """
+    """Waits for the latest of each instance; completion is after these and the earliest end."""
     wait, completion = np.zeros((2, len(members)), np.int64)
     latest = members.of_instance(meeting.latest)
     rows = np.flatnonzero(meeting.meets & (latest >= 0))

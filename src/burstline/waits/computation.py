@@ -50,10 +50,7 @@ _NO_FRAMES: Final = frozenset({"measurement", "mpi"})
 
 
 def with_computation(graph: Graph) -> Graph:
-    """The same with a node for what is computed between calls that no region is around.
-
-    One that has these nodes is returned as it is.
-    """
+    """The same with a node, if it has none, for what is computed between calls in no region."""
     sync, tree = graph.sync, graph.tree
     if len(sync.computation_node):
         return graph
@@ -127,10 +124,7 @@ def _functions_in(site: _Row, place: int, seen: Sequence[Sampled]) -> Iterator[_
 
 
 def _is_off(trace: Trace, sync: Sync, stops: Stops, rows: Integers) -> Integers:
-    """1 for each stretch behind a stop in which nobody computes, as its thread's clock tells.
-
-    Nothing counts between a call and a team.
-    """
+    """1 for each stretch between two calls in which nobody computes, by its thread's clock."""
     location, before, _, _ = off_stretches(trace)
     calls = sync.calls
     off = placed(1, calls.begin[location] + before, len(calls.node))

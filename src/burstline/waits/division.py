@@ -8,13 +8,13 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import AnyIntegers, Floats, Integers, Mask
+from burstline.columns import AnyIntegers, Floats, Integers, Mask, sums_by
 from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
 from burstline.waits import causes
 from burstline.waits.causes import MESSAGE_WAITS, Explained, divided_waits
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
-from burstline.waits.points import PointColumns
+from burstline.waits.points import PointColumns, column_at
 from burstline.waits.severities import Severities
 from burstline.waits.stops import segments_of
 from burstline.waits.times import Nodes, kinds_of_time, process_threads
@@ -79,16 +79,18 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
 
     categories = list(dict.fromkeys(nodes.category))
     category = np.array([categories.index(each) for each in nodes.category], np.int64)
-    by_category, managed = np.zeros((2, len(categories), len(parts.keys)), np.int64)
-    np.add.at(by_category, (category[node], part), length)
+    shape = len(categories), len(parts.keys)
+    by_category, managed = (
+        sums_by((category[node], part), length, shape),
+        np.zeros(shape, np.int64),
+    )
     for _, of, part_of_team, lasts in _team_management(sync, parts):
         np.add.at(managed, (category[of], part_of_team), lasts)
     management = np.arange(len(categories)), managed
     for metric, _, values in kinds_of_time(categories, by_category, management):
         severities.add_parts(metric, values.sum(axis=0))
     severities.computed = computed_in(sync, nodes, parts, pieces)
-    severities.spent = np.zeros_like(severities.computed)
-    np.add.at(severities.spent, (part, location), length)
+    severities.spent = sums_by((part, location), length, severities.computed.shape)
     severities.add_parts("time", severities.spent.sum(axis=1))
     if not len(sync.teams.fork_location):
         return
@@ -116,8 +118,8 @@ def computed_in(
     computes = nodes.computes
     location, node, part, length = pieces or _timeline_pieces(sync, nodes, parts, computes)
     rows = computes[node]
-    computed = np.zeros((len(parts.keys), sync.locations), np.int64)
-    np.add.at(computed, (part[rows], location[rows]), length[rows])
+    shape = len(parts.keys), sync.locations
+    computed = sums_by((part[rows], location[rows]), length[rows], shape)
     for where, managed, part_of_team, lasts in _team_management(sync, parts):
         here = computes[managed]
         np.subtract.at(computed, (part_of_team[here], where[here]), lasts[here])
@@ -197,7 +199,7 @@ def add_costs(
     rows = np.flatnonzero(
         (points.wait_ns > 0) & (points.cause >= 0) & (points.type != int(Wait.NONE))
     )
-    start = sync.at("enter_ns", points.interval[rows], points.in_team[rows])
+    start = column_at(sync, "enter_ns", points.interval[rows], points.in_team[rows])
     wait, type_ = points.wait_ns[rows], points.type[rows]
     row, part, length = parts.split_at_borders(points.location[rows], start, wait)
     whole = explained.excess_ns[rows] + explained.waits_ns[rows]

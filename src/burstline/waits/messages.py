@@ -25,7 +25,7 @@ def add_message_waits(
 ) -> None:
     """Add waits for messages, and the points where both sides met."""
     messages, calls = sync.messages, sync.calls
-    is_multiple, is_test = sync.mask_of(*MULTIPLE), sync.mask_of(*TESTS)
+    is_multiple, is_test, may_wait = sync.masks_of(MULTIPLE, TESTS, (*BLOCKING, *SINGLE))
     late = np.minimum(calls.enter_ns[messages.send], calls.leave_ns[messages.receive])
     late = late - calls.enter_ns[messages.receive]
     late[is_test[messages.receive]] = 0
@@ -43,7 +43,7 @@ def add_message_waits(
     _add_wrong_order(sync, severities, late, counted, is_multiple, like_scalasca=like_scalasca)
 
     has_late_sender = mask_at(messages.receive[late > 0], len(calls.node))
-    waits_for_receiver = sync.mask_of(*BLOCKING, *SINGLE) | (is_multiple & ~has_late_sender)
+    waits_for_receiver = may_wait | (is_multiple & ~has_late_sender)
     known = (messages.done >= 0) & (messages.post >= 0) & messages.done_known
     known &= take(waits_for_receiver, messages.done, missing=False)
     post_ns = take(calls.enter_ns, messages.post)
@@ -100,10 +100,7 @@ def _add_late(
     size: Integers,
     bound: np.ufunc = np.maximum,
 ) -> None:
-    """Add waits of one side for the other, and the points where both met.
-
-    Names are the type of the wait, its metric, and the letters of the metrics that count it.
-    """
+    """Add waits of one side for the other, by names of their metrics, and where both met."""
     calls, (type_, metric, letters) = sync.calls, names
     waiting = Contributions.entered(calls, waits.call)
     severities.add(metric, waiting, wait)

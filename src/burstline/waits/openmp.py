@@ -7,7 +7,15 @@ from typing import Final
 import numpy as np
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, ranges, run_lengths
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    distinct,
+    enclosing,
+    ranges,
+    run_lengths,
+)
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Contributions, Severities
@@ -115,11 +123,11 @@ def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
     rest_ns = held_ns[rows] - np.bincount(wait, own_ns[inside], len(rows))
     wait = np.append(wait, np.arange(len(rows)))
     node = regions.node[np.append(inside, np.maximum(first - 1, 0))]
-    pairs, pair = np.unique(wait * (node.max() + 2) + node + 1, return_inverse=True)
-    time_ns = np.bincount(pair.reshape(-1), np.append(own_ns[inside], rest_ns))
-    order = np.lexsort((time_ns, pairs // (node.max() + 2)))
-    longest = order[np.flatnonzero(np.diff(pairs[order] // (node.max() + 2), append=-1))]
-    return (pairs[longest] % (node.max() + 2) - 1).astype(np.int32)
+    first, pair = distinct(wait, node)
+    wait, time_ns = wait[first], np.bincount(pair, np.append(own_ns[inside], rest_ns))
+    order = np.lexsort((time_ns, wait))
+    longest = order[np.flatnonzero(np.diff(wait[order], append=-1))]
+    return node[first][longest].astype(np.int32)
 
 
 def add_modelled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from burstline import _core
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, ColumnParts, Integers, Mask, placed, take
+from burstline.synchronisation import Sync
 
 NO_PEER: Final = np.iinfo(np.int32).max
 """Peer of a mark that is no meeting."""
@@ -111,3 +112,10 @@ class PointList:
 
     def _group_set(self) -> npt.NDArray[np.int32]:
         return np.concatenate(self._sets).astype(np.int32)
+
+
+def column_at(sync: Sync, name: str, row: Integers, in_team: Mask) -> npt.NDArray[Any]:
+    """A column of calls, or of regions for what is in a team, at some rows; -1 for none."""
+    of_call, of_region = (getattr(rows, name) for rows in (sync.calls, sync.regions))
+    of_call = take(of_call, np.where(in_team, UNKNOWN, row))
+    return np.where(in_team, take(of_region, np.where(in_team, row, UNKNOWN)), of_call)

@@ -39,6 +39,7 @@ from burstline.waits.metrics import (
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
 from burstline.waits.places import Places, places_of
+from burstline.waits.points import column_at
 from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
@@ -199,26 +200,24 @@ class Waits:
         profile, path = self.profile, self.profile.paths()
         ranks = profile.locations["rank"].to_pylist()
         totals = {name: int(profile.total(name)) for name in profile.stored}
-        units = zip(
-            *(profile.metrics[name].to_pylist() for name in ("name", "unit")), strict=True
-        )
-        times = {name for name, unit in units if unit == self.unit}
-        severe: dict[str, list[dict[str, Any]]] = {}
-        for metric in self.instances["metric"].unique().to_pylist():
-            listed = severe.setdefault(metric, [])
+        metrics = profile.metrics.to_pylist()
+        times = {row["name"] for row in metrics if row["unit"] == self.unit}
+
+        def severe(metric: str) -> list[dict[str, Any]]:
             rows = self.instances.filter(pc.equal(self.instances["metric"], metric))
-            for row in rows.slice(0, _SEVERE_TOLD).to_pylist():
-                blamed = row["cause_call_path"]
-                listed.append(
-                    {
-                        "rank": ranks[row["location"]],
-                        "call_path": list(path(row["call_path"])),
-                        "start_ns": row["start_ns"],
-                        "wait_ns": row["wait_ns"],
-                        "cause_rank": ranks[row["cause_location"]],
-                        "cause_call_path": None if blamed is None else list(path(blamed)),
-                    }
-                )
+            return [
+                {
+                    "rank": ranks[row["location"]],
+                    "call_path": list(path(row["call_path"])),
+                    "start_ns": row["start_ns"],
+                    "wait_ns": row["wait_ns"],
+                    "cause_rank": ranks[row["cause_location"]],
+                    "cause_call_path": None if blamed is None else list(path(blamed)),
+                }
+                for row in rows.slice(0, _SEVERE_TOLD).to_pylist()
+                for blamed in [row["cause_call_path"]]
+            ]
+
         whole = int(to_numpy(self.delays["wait_ns"]).sum())
         told = self.delays.slice(0, MOST_DELAYS).to_pylist()
         modelled = (
@@ -243,7 +242,9 @@ class Waits:
                 for name in totals
                 if totals[name]
             },
-            "most_severe": severe,
+            "most_severe": {
+                m: severe(m) for m in self.instances["metric"].unique().to_pylist()
+            },
             "delays": told,
             "delays_share": sum(row["wait_ns"] for row in told) / whole if whole else 1.0,
             "by": document(self.by),
@@ -265,15 +266,10 @@ def waits_of(
 ) -> Waits:
     """The result of an analysis; `ideal_ns` as :func:`ideal_in` has it."""
     severities = patterns.severities
-    locations = trace.locations
-    rows = {
-        "location": range(sync.locations),
-        "rank": locations["rank"].to_pylist(),
-        "thread": locations["thread"].to_pylist(),
-        "process": [f"rank {rank}" for rank in locations["rank"].to_pylist()],
-        "name": locations["name"].to_pylist(),
-        "node": locations["node"].to_pylist(),
-    }
+    names = ("rank", "thread", "name", "node")
+    rows: dict[str, Any] = {name: trace.locations[name].to_pylist() for name in names}
+    rows["location"] = range(sync.locations)
+    rows["process"] = [f"rank {rank}" for rank in rows["rank"]]
     facts = trace.metadata
     divided = computing_shares(trace, sync, tree, severities["time"])
     unit = facts.get("unit", "ns")
@@ -440,11 +436,11 @@ def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
         [points.interval[cause], np.full(len(held), UNKNOWN), scans.cause]
     )
     whole = {
-        "location": sync.at("location", row, is_region),
+        "location": column_at(sync, "location", row, is_region),
         "call": _ordinals(sync, row, is_region),
-        "start_ns": sync.at("enter_ns", row, is_region),
+        "start_ns": column_at(sync, "enter_ns", row, is_region),
         "wait_ns": np.concatenate([points.wait_ns[rows], waited_ns[held], scans.wait_ns]),
-        "call_path": sync.at("node", row, is_region),
+        "call_path": column_at(sync, "node", row, is_region),
         "cause_location": np.concatenate([
             points.location[cause], locks.before["location"][held],
             sync.calls.location[scans.cause],
@@ -466,7 +462,7 @@ def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
 
 def _ordinals(sync: Sync, row: Integers, is_region: Mask) -> Integers:
     """The ordinals of calls and regions on their locations; -1 for none."""
-    location = sync.at("location", row, is_region)
+    location = column_at(sync, "location", row, is_region)
     first = np.where(is_region, sync.regions.begin[location], sync.calls.begin[location])
     return np.where(row >= 0, row - first, UNKNOWN)
 

@@ -45,10 +45,7 @@ class Sampled:
 def functions_by_place(
     trace: Trace, stops: Stops, rows: Integers, place: AnyIntegers
 ) -> dict[int, tuple[Sampled, ...]]:
-    """The functions that were seen in stretches behind stops, by the place of each stretch.
-
-    `rows` are the stops, in order; those functions come first that were seen most.
-    """
+    """The functions seen in stretches behind stops, by their places; those seen most first."""
     if not _has_samples(trace):
         return {}
     frames, stretch, location, function, periods = _seen(trace, stops, rows)
@@ -57,10 +54,7 @@ def functions_by_place(
 
 
 def functions_in_constructs(trace: Trace, sync: Sync) -> dict[int, dict[int, Sampled]]:
-    """The function that one thread of each rank computes longer in than its others do.
-
-    By the call path of the construct of OpenMP right around it, and by rank.
-    """
+    """The function that a thread of a rank is longer in than others, by construct and rank."""
     if not _has_samples(trace) or not trace.rows("regions"):
         return {}
     frames, location, time_ns, function, periods = _samples_of(trace)
@@ -116,10 +110,7 @@ def _counted(
 def time_by_function(
     trace: Trace, stops: Stops, rows: Integers, place: AnyIntegers
 ) -> dict[int, dict[tuple[str, str | None], Floats]]:
-    """How long each location was in the functions of a place, ns, by that place and function.
-
-    A stretch is divided by its own samples; one without stays with its place.
-    """
+    """How long locations were in functions, ns, by place; a stretch by its own samples."""
     if not _has_samples(trace):
         return {}
     frames, stretch, _, function, periods = _seen(trace, stops, rows)
@@ -229,10 +220,7 @@ def functions_on(frames: Sequence[Mapping[str, object]]) -> Integers:
 
 
 def by_times_seen(place: AnyIntegers, function: AnyIntegers, periods: AnyIntegers) -> Integers:
-    """A sample of each function at each place, of those seen least first.
-
-    So the last one of a place is of the function that was seen most there.
-    """
+    """A sample of each function at each place; the last one of a place was seen most."""
     first, group = distinct(place, function)
     seen = sums_by(group, periods, len(first))
     return first[np.argsort(seen, kind="stable")]

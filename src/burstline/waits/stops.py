@@ -85,10 +85,7 @@ def _outermost(sync: Sync) -> Integers:
 
 
 def walked(sync: Sync) -> tuple[tuple[AnyIntegers, ...], AnyIntegers]:
-    """Calls as kernels take them, the joins of teams among them, and what follows each.
-
-    A join takes no time; behind it, another place is computed than behind the call before.
-    """
+    """Calls as kernels take them, joins of teams among them as such, and what follows each."""
     calls, regions, teams = sync.calls, sync.regions, sync.teams
     if not (sync.resumed >= 0).any():
         return calls.kernel, sync.computation_node
