@@ -223,10 +223,7 @@ def _weighted_total(counts: Sequence[Integers], weights: Sequence[float]) -> Int
 def _of_counters(
     trace: Trace, readings: Readings, samples: _Samples, total: Integers, effort: Effort
 ) -> Integers:
-    """Ticks of events from what was counted since the last reading; one without is 1.
-
-    Events since the last reading have had their 1: they are taken off what it counted.
-    """
+    """Ticks of events from what was counted since the last reading, less 1 of each between."""
     if samples.first is not None:
         total = np.add.reduceat(np.maximum(0, total), samples.first)
     if not effort.mpi_work:

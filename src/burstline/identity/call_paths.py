@@ -126,10 +126,7 @@ def is_place(frame: Frame) -> bool:
 
 
 def path_labels(trace: Trace, rows: Integers) -> tuple[Integers, list[str]]:
-    """The label of some rows of `call_paths` as a number, by row, and these labels.
-
-    Other rows, those without frames, and calls without a path have -1.
-    """
+    """The labels of some rows of `call_paths` as numbers by row, -1 of others, and as text."""
     number, paths = clean_paths(trace)
     labels: Vocabulary[str] = Vocabulary()
     of_path = np.full(len(paths), UNKNOWN, np.int64)

@@ -7,7 +7,7 @@ left. Polls are no events, for their number differs from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,13 +21,12 @@ from burstline.columns import (
     Mask,
     begins_run,
     coded,
+    mask_at,
     numpy_columns,
+    placed,
+    slices,
 )
-from burstline.errors import (
-    InconsistentTraceError,
-    NotEnoughDataError,
-    plural,
-)
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, plural
 from burstline.model import (
     BLOCKING_SENDS,
     CODES,
@@ -58,7 +57,6 @@ _SENDS: Final = {
     name for name in (*BLOCKING_SENDS, *IMMEDIATE_SENDS) if "sendrecv" not in name.lower()
 }
 _PLAIN: Final = ("world", "self", "group")
-_BLOCK: Final = 1 << 17
 _TO_NOBODY: Final = 0xFFFFFF
 _NO_PARTNER: Final = 0xFFFFFE
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -330,7 +328,7 @@ def _event_work(trace: Trace, row: Integers, begin: Integers, counter: str) -> I
     else:
         (amount,) = numpy_columns(bursts, counter)
     total = np.zeros(trace.rows("calls") + 1, np.int64)
-    for part in _row_blocks(len(call)):
+    for part in slices(len(call)):
         has_call = call[part] >= 0
         behind = (offsets[location[part]] + call[part] + 1)[has_call]
         computed = np.maximum(amount[part][has_call], 0)
@@ -364,7 +362,7 @@ def _partner_tokens_of(
     kinds, members = (trace.communicators[name].to_pylist() for name in ("kind", "members"))
     groups = [of if kind in _PLAIN else None for kind, of in zip(kinds, members, strict=True)]
     every = np.zeros(len(row), np.uint64)
-    for part in _row_blocks(len(row)):
+    for part in slices(len(row)):
         communicator, peer = (column[row[part]] for column in calls)
         partners = _partner_tokens(groups, operation[part], communicator, peer, rank[part])
         if partners is None:
@@ -398,11 +396,6 @@ def _partner_tokens(
     return offset.astype(np.uint64) << np.uint64(24) | size.astype(np.uint64)
 
 
-def _row_blocks(rows: int) -> Iterator[slice]:
-    """Slices of rows, such that what is computed of one needs no new memory for the next."""
-    return (slice(first, first + _BLOCK) for first in range(0, rows, _BLOCK))
-
-
 def _comm_rank(
     members: Sequence[Sequence[int] | None], communicator: AnyIntegers, rank: AnyIntegers
 ) -> Integers:
@@ -411,13 +404,10 @@ def _comm_rank(
     for number in np.unique(communicator).tolist():
         here = communicator == number
         ranks = np.array(members[number], np.int64)
-        of_rank = np.zeros(max(int(ranks.max()), int(rank[here].max())) + 1, np.int64)
-        of_rank[ranks] = np.arange(len(ranks))
-        place[here] = of_rank[rank[here]]
+        highest = max(int(ranks.max()), int(rank[here].max()))
+        place[here] = placed(np.arange(len(ranks)), ranks, highest + 1)[rank[here]]
     return place
 
 
 def _mask_of(operation: AnyIntegers, names: Iterable[str]) -> Mask:
-    wanted = np.zeros(len(NAMES) + 1, bool)
-    wanted[[CODES[name] for name in names]] = True
-    return wanted[operation]
+    return mask_at([CODES[name] for name in names], len(NAMES) + 1)[operation]

@@ -23,7 +23,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from burstline.columns import Integers, descending, placed, prefix_sums, ranges
-from burstline.errors import ParameterError
 from burstline.identity import Path
 from burstline.model import FINALIZES, INITS, Trace
 from burstline.signature.events import Events, Hashes, Occurrences, mix
@@ -56,10 +55,6 @@ def loops(
     Each reaches a share of the time from MPI_Init to MPI_Finalize. A loop with fewer iterations
     than `min_iterations` is a phase only where loops in it are not, for most of its time.
     """
-    if not 0 <= min_share <= 1:
-        raise ParameterError(f"min_share is a share of the run, 0 to 1, got {min_share}")
-    if min_iterations < 1:
-        raise ParameterError(f"min_iterations is 1 or more, got {min_iterations}")
     if not events.count(process):
         return Occurrences(_NONE, _NONE, _NONE, names=())
     program = _Program.of(trace, events, process)

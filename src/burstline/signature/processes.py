@@ -296,10 +296,7 @@ class SamplesOutsideCalls:
     def most(
         self, locations: Integers, found: Occurrences, boundaries: Integers
     ) -> tuple[str | None, ...]:
-        """The function that most samples in each phase of a process were in, None in none.
-
-        `locations` are the threads of the process, between whose calls `boundaries` lie.
-        """
+        """The function of most samples in each phase of a process, of threads at locations."""
         names: list[str | None] = [None] * len(found.names)
         own = np.flatnonzero(np.isin(self.location, locations))
         if not len(own) or not len(found.phase):

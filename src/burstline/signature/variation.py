@@ -18,10 +18,7 @@ _LEAST_PARTS: Final = 4
 
 
 def drift_of(runs: Sequence[Sequence[float]]) -> float:
-    """How far parts as long as the early one lie from a steady course, on the worst process.
-
-    The root mean square over runs, of each the unsteadiness of its processes.
-    """
+    """How unsteady the worst process of each run is, root mean square over runs."""
     return _root_mean_square([max(run) for run in runs])
 
 
