@@ -71,7 +71,8 @@ def test_the_kernel_is_its_slow_twin(locations, first, width, columns):
 def levels_of(line, columns):
     """How wide the finest columns of a timeline are, and the times of all levels."""
     span, locations = (line.first_ns, line.last_ns), line.locations.num_rows
-    width, count = pyramid._columns(columns, span)
+    width, summed = pyramid.summed_columns(line, np.arange(locations), columns, span)
+    count = summed.shape[1]
     time = pyramid._times(line, slice(0, locations), span, width, count)
     return width, split_levels(time, locations, count, len(KINDS))
 
