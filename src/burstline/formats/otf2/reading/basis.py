@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Integers, lookup, take
+from burstline.columns import Integers, lookup, ordinal_within, take
 from burstline.formats.intake import Defects, Placement
 from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
 from burstline.formats.otf2.reading.archive import Archive, ArchiveDefinitions, GroupDefinition
@@ -81,19 +81,14 @@ def standing(defined: ArchiveDefinitions, defects: Defects) -> Standing:
     for number, group in enumerate(nameless):
         rank_of[group] = free + number
     order = sorted(members, key=lambda group: (rank_of[group], group))
-    references: list[int] = []
-    process: list[int] = []
-    threads: list[int] = []
 
     def place(location: int) -> tuple[bool, bool]:
         # The location of MPI stands before its threads, and these before streams.
         group = defined.group(defined.locations[location].group)
         return location not in ranks, group.type == _ACCELERATOR
 
-    for number, group in enumerate(order):
-        references += sorted(members[group], key=place)
-        process += [number] * len(members[group])
-        threads += range(len(members[group]))
+    references = [each for group in order for each in sorted(members[group], key=place)]
+    process = np.repeat(np.arange(len(order)), [len(members[group]) for group in order])
     rank = np.array([rank_of[group] for group in order], np.int64)
     locations = [defined.locations[location] for location in references]
     nodes, names = [], []
@@ -103,8 +98,8 @@ def standing(defined: ArchiveDefinitions, defects: Defects) -> Standing:
         defined.account.charge_row("locations", (nodes[-1], names[-1]))
     return Standing(
         np.array(references, np.uint64),
-        Placement(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
-        np.array(threads, np.int64),
+        Placement(process.astype(np.int64), np.zeros(len(order), np.int64), rank, 0),
+        ordinal_within(process),
         [_KINDS.get(location.type, "other") for location in locations],
         nodes,
         names,
@@ -149,11 +144,9 @@ def _making_process(defined: ArchiveDefinitions, group: int) -> int:
 
 def _mpi_ranks(defined: ArchiveDefinitions) -> dict[int, int]:
     ranks: dict[int, int] = {}
-    for group in defined.worlds:
-        if group.paradigm == MPI:
-            for rank, location in enumerate(group.members):
-                ranks.setdefault(location & 0xFFFFFFFFFFFFFFFF, rank)
-            break
+    world = next((group.members for group in defined.worlds if group.paradigm == MPI), ())
+    for rank, location in enumerate(world):
+        ranks.setdefault(location & 0xFFFFFFFFFFFFFFFF, rank)
     return {location: rank for location, rank in ranks.items() if location in defined.locations}
 
 

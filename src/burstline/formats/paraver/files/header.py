@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from burstline.columns import Integers, ordinal_within
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError, printable
-from burstline.formats.intake import Oddity
+from burstline.formats.intake import Defects, Oddity
 from burstline.formats.paraver.files.lines import decode
 
 DATE_FORMAT: Final = "%d/%m/%Y at %H:%M"
@@ -114,13 +114,13 @@ class Header:
 
 def read_header(line: bytes, path: Path) -> Header:
     """The header in the first line of a trace; O(bytes), whatever it claims."""
-    defects: list[Oddity] = []
+    defects = Defects()
     body = line.rstrip(b" \t\r\n").removeprefix(_BOM)
     if line.startswith(_BOM):
-        defects.append(Oddity("header_bom", "info", "line 1 begins with a mark of byte order"))
+        defects.note("header_bom", "info", "line 1 begins with a mark of byte order")
     front = _front_part(body, path)
     if not body.startswith(_MAGIC):
-        defects.append(Oddity("header_magic", "info", f"line 1: {_excerpt_of(body[:8])!r}"))
+        defects.note("header_magic", "info", f"line 1: {_excerpt_of(body[:8])!r}")
     unit_ns, claimed = _end_time(front["time"], defects)
     objects, communicators = _read_applications(body, front.end(), path)
     lists = int(front["applications"])
@@ -133,7 +133,7 @@ def read_header(line: bytes, path: Path) -> Header:
         objects.nodes[unknown] = -1
         if unknown.any():
             text = f"line 1: tasks on nodes other than 1 to {len(cpus)}"
-            defects.append(Oddity("header_task_node", "info", text, int(unknown.sum())))
+            defects.note("header_task_node", "info", text, int(unknown.sum()))
     return Header(
         text=decode(body)[0],
         date=decode(front["date"])[0],
@@ -142,7 +142,7 @@ def read_header(line: bytes, path: Path) -> Header:
         cpus_per_node=cpus,
         objects=objects,
         communicators=communicators,
-        defects=tuple(defects),
+        defects=defects.rows(),
     )
 
 
@@ -175,15 +175,13 @@ def _excerpt_of(text: bytes) -> str:
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
-def _end_time(time: bytes, defects: list[Oddity]) -> tuple[int, int | None]:
+def _end_time(time: bytes, defects: Defects) -> tuple[int, int | None]:
     """The unit of the end time and its value, both in ns; None if unreadable."""
     number, _, name = time.strip().partition(b"_")
     unit_ns = _UNITS_NS.get(name)
     if unit_ns is None:
         unit_text = f"the unit {_excerpt_of(name)!r}" if name else "no unit"
-        defects.append(
-            Oddity("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
-        )
+        defects.note("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
         unit_ns = 1_000
     try:
         value = Decimal(number.decode("ascii")) if len(number) <= _SHOWN else Decimal("nan")
@@ -195,7 +193,7 @@ def _end_time(time: bytes, defects: list[Oddity]) -> tuple[int, int | None]:
     else:
         claimed = int(value * unit_ns)
     if claimed is None or claimed >= 2**63:
-        defects.append(Oddity("header_time", "info", f"line 1: end time {_excerpt_of(time)!r}"))
+        defects.note("header_time", "info", f"line 1: end time {_excerpt_of(time)!r}")
         return unit_ns, None
     return unit_ns, claimed
 
@@ -245,21 +243,21 @@ def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> npt.NDA
 
 
 def _cpus_per_node(
-    front: re.Match[bytes], tasks: int, defects: list[Oddity]
+    front: re.Match[bytes], tasks: int, defects: Defects
 ) -> tuple[int, ...] | None:
     nodes = int(front["nodes"])
     if front["cpus"]:
         cpus = tuple(map(int, front["cpus"].split(b",")))
         if nodes != len(cpus):
             text = f"line 1: {nodes} nodes claimed, {len(cpus)} listed"
-            defects.append(Oddity("header_nodes", "info", text))
+            defects.note("header_nodes", "info", text)
         return cpus
     if nodes == 0:
         return None
     if nodes > tasks:
         # without a list the number is a mere claim; no task needs more nodes than tasks
         text = f"line 1: {nodes} nodes claimed for {tasks} tasks"
-        defects.append(Oddity("header_nodes", "info", text))
+        defects.note("header_nodes", "info", text)
     return (1,) * min(nodes, tasks)
 
 

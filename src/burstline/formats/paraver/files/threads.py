@@ -25,7 +25,8 @@ _LINE: Final = re.compile(
 _LIST: Final = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
 _NUMBER: Final = re.compile(r"\d{1,19}")
 
-Place = tuple[int, int, int]
+Place = tuple[int, ...]
+"""Application, task and thread, from 1."""
 
 
 def is_fact(comment: str) -> bool:
@@ -46,12 +47,13 @@ def written_facts(trace: Trace, places: Sequence[Place]) -> Iterator[str]:
                 yield f"# {name} of {place}:{''.join(words)}"
 
 
-def fact_tables(comments: Sequence[str], location: Mapping[Place, int]) -> dict[str, pa.Table]:
-    """The tables of comments; `location`: that of each place. The first of a place counts."""
+def fact_tables(comments: Sequence[str], places: Sequence[Place]) -> dict[str, pa.Table]:
+    """The tables of comments; `places`: those of all locations. The first of a place counts."""
+    location = {place: number for number, place in enumerate(places)}
     rows: dict[str, dict[int, tuple[Any, ...]]] = {name: {} for name in _FACTS}
     for match in filter(None, map(_LINE.fullmatch, comments)):
         name, *ids, said = match.groups()
-        where = location.get((int(ids[0]), int(ids[1]), int(ids[2])))
+        where = location.get(tuple(map(int, ids)))
         if where is None or where in rows[name]:
             continue
         words = said.split()

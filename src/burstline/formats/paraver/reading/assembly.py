@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -146,27 +145,27 @@ def _numbered_rows(number: Callable[..., int], *columns: AnyIntegers) -> npt.NDA
     return numbers[which]
 
 
-@dataclass(slots=True)
 class TableAssembly:
-    """The definitions of a trace, which grow as its parts are assembled."""
+    """The definitions of a trace, which grow as its parts are assembled.
 
-    objects: Objects  # the declared objects
-    pcf: Pcf  # labels
-    scanned: Scanned  # counts and defects; more defects are added here
-    counters: list[tuple[int, str]]  # type and name of each counter
-    communicators: dict[tuple[int, int], int]  # row of each (application, id)
-    # names behind operation codes; unknown ones are appended
-    operations: list[str] = field(default_factory=lambda: list(NAMES))
-    set_members: set[tuple[int, int]] = field(default_factory=set)
-    teams: int = 0
-    endings: Endings = field(init=False)
-    call_paths: CallPathTree = field(init=False)
-    regions: RegionDefinitions = field(init=False)
+    `counters` are type and name of each, `communicators` the row of each (application, id).
+    """
 
-    def __post_init__(self) -> None:
-        self.endings = Endings(self.objects)
-        self.call_paths = CallPathTree(self.pcf)
-        self.regions = RegionDefinitions(self.pcf)
+    def __init__(
+        self,
+        objects: Objects,
+        pcf: Pcf,
+        scanned: Scanned,
+        counters: list[tuple[int, str]],
+        communicators: dict[tuple[int, int], int],
+    ) -> None:
+        self.objects, self.pcf, self.scanned = objects, pcf, scanned
+        self.counters, self.communicators = counters, communicators
+        self.operations = list(NAMES)  # behind codes; unknown ones are appended
+        self.set_members: set[tuple[int, int]] = set()
+        self.teams = 0
+        self.endings = Endings(objects)
+        self.call_paths, self.regions = CallPathTree(pcf), RegionDefinitions(pcf)
 
     @property
     def counter_names(self) -> list[str]:

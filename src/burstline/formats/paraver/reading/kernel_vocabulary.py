@@ -33,6 +33,7 @@ _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (CallKind.PUTS_MEMORY, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
 )
 
+_END_OF_TIME: Final = 1 << 61
 _CLASSIFIED: Final = extrae.KNOWN_TYPES | extrae.OVERLAPPED_TYPES | frozenset(extrae.SET_TYPES)
 """Types whose class is known without a label; the rest of the counters' range is counters."""
 
@@ -79,7 +80,6 @@ def vocabulary(
     counters: Sequence[tuple[int, str]],
     communicators: Mapping[tuple[int, int], int],
     application_of_location: npt.NDArray[np.int32],
-    end_of_time: int,
 ) -> _core.Vocabulary:
     """The vocabulary of the builder, once the whole file was scanned."""
     column = {kind: position for position, (kind, _) in enumerate(counters)}
@@ -98,5 +98,5 @@ def vocabulary(
         [(value, int(step)) for value, step in extrae.LOCK_STEPS.items()],
         (extrae.CALLER_FUNCTIONS[0], extrae.CALLER_LINES[0]),
         (extrae.SAMPLED_FUNCTIONS[0], extrae.SAMPLED_LINES[0]),
-        end_of_time,
+        _END_OF_TIME,
     )

@@ -30,6 +30,7 @@ from burstline.executor import Workers, in_order
 from burstline.formats import atomic, store
 from burstline.formats.paraver.files.lines import BLOCK_BYTES
 from burstline.formats.paraver.reading import assembly
+from burstline.formats.paraver.reading.kernel_vocabulary import vocabulary
 from burstline.formats.paraver.reading.scan import BlockFacts, Scanned
 from burstline.formats.paraver.reading.trace_file import OpenTrace, open_trace
 from burstline.model import LOOP_TYPES, arrow_table
@@ -179,7 +180,7 @@ def scan_range(task: Range) -> _Found:
     with open_trace(task.path, most_buckets=task.buckets) as opened:
         opened.types.meet(np.array(task.types, np.int64))
         journal, buffer = _core.Journal(opened.layout), bytearray()
-        block = _core.Block(opened.layout, opened.types, opened.header.unit_ns)
+        block = opened.new_block()
         facts = []
         for stretch in opened.source.stretches_of(task.begin, task.end, is_first=task.is_first):
             block.scan(stretch.fetch(buffer))
@@ -217,7 +218,6 @@ def scan_shared(
                 scanned.take(facts)
             files.adopt(found.name, journal.counts(opened.layout)["sends"])
             journal.count(found.counted)
-        scanned.finish(opened.source.damage)
         opened.complete(scanned)
     journal.counted().tofile(files.folder / _COUNTED)
     return scanned
@@ -256,7 +256,7 @@ def _all_found(
 
 def _meet_first(opened: OpenTrace) -> None:
     """Number the types of the first lines: most ranges then meet no others."""
-    block = _core.Block(opened.layout, opened.types, opened.header.unit_ns)
+    block = opened.new_block()
     for stretch in islice(opened.source.stretches(), 1):
         block.scan(stretch.fetch(bytearray()))
 
@@ -290,9 +290,10 @@ class BuiltByWorkers:
         self._counters = [name for _, name in words.counters]
         journal = _core.Journal(opened.layout)
         journal.count(np.fromfile(files.folder / _COUNTED, np.uint8))
-        vocabulary = opened.words(words.counters, dict(words.communicators))
+        named = words.counters, dict(words.communicators)
+        words_of = vocabulary(opened.types, *named, opened.objects.application)
         kept = words.raw or words.loops, words.states
-        self._builders = Builders(journal, opened.layout, vocabulary, files, *kept)
+        self._builders = Builders(journal, opened.layout, words_of, files, *kept)
 
     def load(self, part: Buckets) -> Built:
         """The rows of some buckets; tables of records are written into files."""

@@ -1,4 +1,4 @@
-"""Pass one over a ``.prv``: from bytes to journals, by several threads, in file order.
+"""Pass one over a ``.prv``: what it counts, in file order, and journals that outgrow memory.
 
 What becomes of a byte differs fivefold from trace to trace, so reading whole is refused by
 what the scan counted, which is the same whatever was allowed.
@@ -7,18 +7,14 @@ what the scan counted, which is the same whatever was allowed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from burstline import _core
 from burstline.columns import Integers
 from burstline.errors import printable
-from burstline.executor import in_order
 from burstline.formats.intake import BASE, Defects, Oddity, way_by_store
 from burstline.formats.paraver.files.declarations import CommunicatorLine, read_communicator
-from burstline.formats.paraver.files.lines import LineSource, Stretch
-from burstline.progress import Progress
 
 WAY_OUT: Final = way_by_store("it", "TRACE")
 """What to do where a trace does not fit in memory."""
@@ -149,46 +145,3 @@ class Scanned:
             or first.sides != communicator.sides
         ):
             self.defects.note_line("communicator_redefined", "loss", line, shown)
-
-
-_Desk: TypeAlias = tuple[bytearray, _core.Block]
-"""What is used for many stretches."""
-
-
-def scan_source(
-    source: LineSource,
-    layout: _core.Layout,
-    types: _core.TypeTable,
-    unit_ns: int,
-    *,
-    journal: _core.Journal | None,
-    threads: int,
-    progress: Progress,
-    overflow: Overflow | None = None,
-) -> Scanned:
-    """Counts of the rest of a source, whose records are appended to the journal."""
-    # Memory: the journal, and about 15 MB per thread.
-    scanned = Scanned()
-    progress.step("Reading", source.size, "B")
-    ahead = threads + 1
-    desks = [(bytearray(), _core.Block(layout, types, unit_ns)) for _ in range(ahead + 1)]
-
-    def work(at: tuple[_Desk, Stretch]) -> tuple[_Desk, int]:
-        (buffer, block), stretch = at
-        block.scan(stretch.fetch(buffer))
-        if journal is not None:
-            block.encode()
-        return (buffer, block), stretch.size
-
-    stretches = ((desks.pop(), stretch) for stretch in source.stretches())
-    with closing(in_order(work, stretches, threads, ahead=ahead)) as worked:
-        for desk, size in worked:
-            if journal is not None:
-                journal.append(desk[1])
-                if overflow is not None:
-                    overflow(journal)
-            scanned.take(BlockFacts.of(desk[1]))
-            desks.append(desk)
-            progress.advance(size)
-    scanned.finish(source.damage)
-    return scanned

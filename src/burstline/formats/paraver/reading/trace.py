@@ -21,7 +21,7 @@ from burstline.columns import Integers, ordinal_within
 from burstline.executor import Workers
 from burstline.formats import intake
 from burstline.formats.paraver.files.declarations import ONLY, said_in
-from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
+from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds, vocabulary
 from burstline.formats.paraver.reading.ranges import (
     Buckets,
     Builders,
@@ -108,7 +108,8 @@ class ScannedSource(intake.Source[Buckets, Built]):
         self._raw, self._threads, self._progress = raw, threads, progress
         self._loops, self._reads_loops = Loops(), opened.tells_loops
         self._assembly = opened.assembly(journal, scanned)
-        self._words = opened.words(self._assembly.counters, self._assembly.communicators)
+        named = self._assembly.counters, self._assembly.communicators
+        self._words = vocabulary(opened.types, *named, opened.objects.application)
         self.counts: dict[str, Integers] = journal.counts(opened.layout)
         self._keep_states = raw or not self.counts["calls"].any()
         objects = opened.objects
@@ -122,9 +123,8 @@ class ScannedSource(intake.Source[Buckets, Built]):
             is_part=said_in(scanned.comments, ONLY) is not None,
         )
         self.defects = scanned.defects
-        self._locations = np.bincount(
-            self._buckets()[self.places.process], minlength=opened.buckets
-        )
+        bucket = opened.bucket[self.places.process]
+        self._locations = np.bincount(bucket, minlength=opened.buckets)
         known = scanned.communicators
         self.members = [
             tuple(known[key].members.tolist()) for key in self._assembly.communicators
@@ -150,16 +150,11 @@ class ScannedSource(intake.Source[Buckets, Built]):
         tasks = len(self.places.rank)
         if self._files is None:
             return [Buckets(range(count), range(tasks))]
-        bucket = self._buckets()
-        first = np.searchsorted(bucket, np.arange(count + 1)).tolist()
+        first = np.searchsorted(self._opened.bucket, np.arange(count + 1)).tolist()
         return [
             Buckets(range(number, number + 1), range(first[number], first[number + 1]))
             for number in range(count)
         ]
-
-    def _buckets(self) -> Integers:
-        tasks = len(self.places.rank)
-        return np.arange(tasks) * self._opened.buckets // max(tasks, 1)
 
     def shared(self, workers: Workers, files: JournalFiles) -> intake.Shared:
         """How workers build the parts of a trace that they have scanned into files."""

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pyarrow as pa
 from burstline import _core
 from burstline.columns import Integers, to_numpy
 from burstline.errors import FormatError, readable
+from burstline.executor import in_order
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Oddity
 from burstline.formats.paraver.files.declarations import (
@@ -29,26 +30,25 @@ from burstline.formats.paraver.files.declarations import (
     with_others,
 )
 from burstline.formats.paraver.files.header import Header, Objects, companion_paths, read_header
-from burstline.formats.paraver.files.lines import LineSource
+from burstline.formats.paraver.files.lines import LineSource, Stretch
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf
 from burstline.formats.paraver.files.row import RowNames, read_row
 from burstline.formats.paraver.files.threads import fact_tables
 from burstline.formats.paraver.reading.assembly import TableAssembly
-from burstline.formats.paraver.reading.kernel_vocabulary import (
-    counters_of,
-    type_table,
-    vocabulary,
-)
-from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
+from burstline.formats.paraver.reading.kernel_vocabulary import counters_of, type_table
+from burstline.formats.paraver.reading.scan import BlockFacts, Overflow, Scanned
 from burstline.model import LOOP_TYPES, arrow_table, metadata_table, row_table, schema
 from burstline.progress import SILENCE, Progress
 
 _GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
-_END_OF_TIME = 1 << 61
 _LARGEST_COMPANION = 1 << 30
 _MANY_THREADS = 1 << 16
 _BYTES_PER_THREAD = 64
 _INFLATION = 16
+
+
+_Desk: TypeAlias = tuple[bytearray, _core.Block]
+"""What is used for many stretches."""
 
 
 @dataclass(slots=True)
@@ -63,6 +63,7 @@ class OpenTrace:
     layout: _core.Layout
     types: _core.TypeTable
     buckets: int
+    bucket: Integers  # of each task
 
     @property
     def objects(self) -> Objects:
@@ -78,21 +79,39 @@ class OpenTrace:
         overflow: Overflow | None = None,
     ) -> Scanned:
         """The scanned body, with the defects of the header and the companions."""
-        scanned = scan_source(
-            self.source,
-            self.layout,
-            self.types,
-            self.header.unit_ns,
-            journal=journal,
-            threads=threads,
-            progress=progress,
-            overflow=overflow,
-        )
+        # Memory: the journal, and about 15 MB per thread.
+        scanned = Scanned()
+        progress.step("Reading", self.source.size, "B")
+        ahead = threads + 1
+        desks: list[_Desk] = [(bytearray(), self.new_block()) for _ in range(ahead + 1)]
+
+        def work(at: tuple[_Desk, Stretch]) -> tuple[_Desk, int]:
+            (buffer, block), stretch = at
+            block.scan(stretch.fetch(buffer))
+            if journal is not None:
+                block.encode()
+            return (buffer, block), stretch.size
+
+        stretches = ((desks.pop(), stretch) for stretch in self.source.stretches())
+        with closing(in_order(work, stretches, threads, ahead=ahead)) as worked:
+            for (buffer, block), size in worked:
+                if journal is not None:
+                    journal.append(block)
+                    if overflow is not None:
+                        overflow(journal)
+                scanned.take(BlockFacts.of(block))
+                desks.append((buffer, block))
+                progress.advance(size)
         self.complete(scanned)
         return scanned
 
+    def new_block(self) -> _core.Block:
+        """What a stretch is scanned into."""
+        return _core.Block(self.layout, self.types, self.header.unit_ns)
+
     def complete(self, scanned: Scanned) -> None:
-        """Add the defects of the header and the companions to those of the body."""
+        """Note how the body ends, and the defects of the header and the companions."""
+        scanned.finish(self.source.damage)
         of_row = self.row.defects if self.row else ()
         for defect in (*self.header.defects, *self.pcf.defects, *of_row):
             scanned.defects.add(defect)
@@ -128,15 +147,6 @@ class OpenTrace:
             text = f"location {first}; only the first processor is kept"
             scanned.defects.note("several_processors", "loss", text, moved)
         return TableAssembly(self.objects, self.pcf, scanned, counters, communicators)
-
-    def words(
-        self,
-        counters: Sequence[tuple[int, str]],
-        communicators: Mapping[tuple[int, int], int],
-    ) -> _core.Vocabulary:
-        """The vocabulary of the builder, once all types have numbers."""
-        application = self.objects.application
-        return vocabulary(self.types, counters, communicators, application, _END_OF_TIME)
 
     def whole_tables(
         self,
@@ -207,11 +217,11 @@ class OpenTrace:
         return row_table("source", rows)
 
 
-def _places(objects: Objects) -> dict[tuple[int, int, int], int]:
-    """The location of each application, task and thread, which count from 1."""
+def _places(objects: Objects) -> list[tuple[int, ...]]:
+    """Application, task and thread of each location, which count from 1."""
     rank = objects.rank_of_task[objects.process]
     ids = np.stack([objects.application, rank, objects.thread], axis=1) + 1
-    return {(a, b, c): location for location, (a, b, c) in enumerate(ids.tolist())}
+    return list(map(tuple, ids.tolist()))
 
 
 def _location_table(
@@ -225,8 +235,7 @@ def _location_table(
     rank = objects.rank_of_task[objects.process]
     names: Sequence[str] = row.levels.get("THREAD", ()) if row else ()
     if len(names) != len(rank):
-        ids = np.stack([objects.application, rank, objects.thread], axis=1) + 1
-        names = ["THREAD " + ".".join(map(str, place)) for place in ids.tolist()]
+        names = ["THREAD " + ".".join(map(str, place)) for place in _places(objects)]
     given = row.levels.get("NODE", ()) if row else ()
     nodes = [
         None if node < 0 else given[node] if node < len(given) else f"node {node + 1}"
@@ -291,7 +300,7 @@ def open_trace(path: Path, *, most_buckets: int) -> Iterator[OpenTrace]:
         pcf = read_pcf(_bytes_of(pcf_path))
         row = read_row(_bytes_of(row_path)) if is_plain(row_path) else None
         types = type_table(pcf)
-        yield OpenTrace(path, source, header, pcf, row, layout, types, buckets)
+        yield OpenTrace(path, source, header, pcf, row, layout, types, buckets, bucket)
 
 
 def _refuse_claims(header: Header, source: LineSource) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -237,19 +237,10 @@ def _parts_of(
     rows: Iterable[Row], places: intake.Placement, operations: Mapping[str, int]
 ) -> Columns:
     """Parts of collectives by process and time, numbered on their communicators."""
-    process = places.process.tolist()
-    rows = sorted(
-        (
-            row | {"named_root": row["root"], "operation": operations[row["operation"]]}
-            for row in rows
-        ),
-        key=lambda row: (
-            process[row["location"]],
-            row["begin_ns"],
-            row["location"],
-            row["begin_seq"],
-        ),
-    )
+    rows = [
+        row | {"named_root": row["root"], "operation": operations[row["operation"]]}
+        for row in sorted(rows, key=_turn("begin", "location", places.process.tolist()))
+    ]
     columns = _columns_of(rows, intake.PART_COLUMNS)
     sequence = ordinal_within(columns["communicator"], places.process[columns["location"]])
     roots: dict[tuple[int, int], int] = {}
@@ -259,6 +250,12 @@ def _parts_of(
             if root != row["root"]:
                 raise row["statement"].error(f"root {root}, as others say")
     return columns | {"sequence": sequence}
+
+
+def _turn(event: str, where: str, process: Sequence[int]) -> Callable[[Row], tuple[int, ...]]:
+    """The order of rows by process and when an event of theirs was."""
+    names = (f"{event}_ns", where, f"{event}_seq")
+    return lambda row: (process[row[where]], *(row[name] for name in names))
 
 
 def _columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
@@ -404,15 +401,7 @@ def _add_teams(
     rows: Rows, places: Sequence[Place], process: Sequence[int], defects: intake.Defects
 ) -> None:
     """Add their numbers and parents to the teams, and its team to each region."""
-    forks = sorted(
-        rows["teams"],
-        key=lambda row: (
-            process[row["fork_location"]],
-            row["fork_ns"],
-            row["fork_location"],
-            row["fork_seq"],
-        ),
-    )
+    forks = sorted(rows["teams"], key=_turn("fork", "fork_location", process))
     of_comm = defaultdict(list)
     for team, row in enumerate(forks):
         row |= {"team": team, "process": process[row["fork_location"]]}
