@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import burstline
-from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2 import find_anchor
 from burstline.formats.otf2.reading.events import read_events
 from burstline.formats.otf2.reading.trace import ArchiveSource
@@ -58,7 +57,7 @@ def test_every_archive_reads_and_keeps_the_schema(folder):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
-    source = ArchiveSource(find_anchor(folder), Defects())
+    source = ArchiveSource(find_anchor(folder))
     events = read_events(source.basis, range(len(references(source))))
 
     expected = otf2_print.printed(find_anchor(folder)).kinds
@@ -67,7 +66,7 @@ def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_calls_and_regions_are_those_of_a_stack(sound):
-    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound), Defects())
+    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound))
     ns = nanoseconds(source)
     names = trace.region_defs["name"].to_pylist()
     rows = [
@@ -90,7 +89,7 @@ def test_calls_and_regions_are_those_of_a_stack(sound):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_messages_are_those_of_queues(sound):
-    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound), Defects())
+    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound))
     ns = nanoseconds(source)
     order = [
         reference
@@ -119,7 +118,7 @@ def test_messages_are_those_of_queues(sound):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
-    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound), Defects())
+    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound))
     ns = nanoseconds(source)
     found = otf2_print.printed(find_anchor(sound))
     members = trace.collective_members.to_pylist()
@@ -138,7 +137,7 @@ def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
     folder = otf2_traces / "scorep_hybrid_2x3"
-    trace, source = burstline.read(folder), ArchiveSource(find_anchor(folder), Defects())
+    trace, source = burstline.read(folder), ArchiveSource(find_anchor(folder))
     ns = nanoseconds(source)
     found = otf2_print.printed(find_anchor(folder))
     for location, reference in enumerate(references(source)):
@@ -153,7 +152,7 @@ def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_the_hybrid_program_has_its_teams_locks_and_iterations(otf2_traces):
     folder = otf2_traces / "scorep_hybrid_2x3"
-    trace, source = burstline.read(folder), ArchiveSource(find_anchor(folder), Defects())
+    trace, source = burstline.read(folder), ArchiveSource(find_anchor(folder))
     ns = nanoseconds(source)
     found = otf2_print.printed(find_anchor(folder))
 

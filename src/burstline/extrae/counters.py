@@ -59,28 +59,6 @@ def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
     return gradient in {None, _GRADIENT} and _DESCRIBED_LABEL.match(label) is not None
 
 
-def is_counter_set(type: int, label: str | None) -> bool:  # noqa: A002 -- the format's word
-    """Whether an event type says which counter set is active."""
-    if type not in SET_TYPES:
-        return False
-    return type == SET_TYPES[0] or not label or _SET_LABEL in label
-
-
-def is_counter(
-    type: int,  # noqa: A002 -- the format's word
-    label: str | None = None,
-    gradient: int | None = None,
-) -> bool:
-    """Whether an event type is a counter: by range, by label where ranges overlap."""
-    if is_counter_set(type, label):
-        return False
-    if type in OVERLAPPED_TYPES:
-        return label is not None and is_label_of_counter(label, gradient)
-    if type in types.COUNTER_TYPES:
-        return True
-    return label is not None and gradient == _GRADIENT and is_label_of_counter(label, gradient)
-
-
 def classify(
     type: int,  # noqa: A002 -- the format's word
     label: str | None = None,
@@ -89,11 +67,14 @@ def classify(
     """The class of an event type; ``OTHER`` for an unknown one: its events are punctual."""
     if type in types.KNOWN_TYPES:
         return types.TABLE[type].event_class
-    if is_counter_set(type, label):
+    if type == types.OLD_COUNTER_SET and (not label or _SET_LABEL in label):
         return EventClass.COUNTER_SET
-    if is_counter(type, label, gradient):
-        return EventClass.COUNTER
-    return EventClass.OTHER
+    # counters are known by range, and by label where ranges overlap
+    is_labelled = label is not None and is_label_of_counter(label, gradient)
+    is_counter = is_labelled
+    if type not in OVERLAPPED_TYPES:
+        is_counter = type in types.COUNTER_TYPES or (is_labelled and gradient == _GRADIENT)
+    return EventClass.COUNTER if is_counter else EventClass.OTHER
 
 
 def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word

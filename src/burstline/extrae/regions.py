@@ -40,6 +40,7 @@ _ROLES_BY_VALUE = {
     types.HIP_ACTIVITY: {1: "kernel"},
 }
 
+_VAGUE = frozenset(["call", "function", "outlined", "kernel"])
 _CUDA_CALLS = """Launch ConfigureCall Memcpy DeviceSynchronize StreamSynchronize StreamCreate
 MemcpyAsync DeviceReset ThreadExit StreamDestroy Malloc MallocPitch Free MallocArray FreeArray
 MallocHost FreeHost HostAlloc"""
@@ -73,9 +74,6 @@ _NAMES = {
 REGION_TYPES: Final = types.types_of(EventClass.REGION)
 """Event types whose nonzero values open regions."""
 
-FUNCTION_TYPES: Final = frozenset(types.REGION_LINES)
-"""Region types whose values are functions."""
-
 LOCK_TYPES: Final = types.types_of(EventClass.LOCK)
 """Types with the steps of a lock, or of an ordered section."""
 
@@ -103,22 +101,17 @@ def region_kind(type: int, value: int, label: str | None = None) -> RegionKind: 
 
 def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
     """The name of the region that a value opens; never empty."""
+    is_function = type in types.REGION_LINES
     if label and label.strip():
-        if type not in FUNCTION_TYPES:
+        if not is_function:
             return label.strip()
         if function := read_function(label):
             return function
-    name = _NAMES.get(type, {}).get(value)
+    if name := _NAMES.get(type, {}).get(value):
+        return name
     role = region_kind(type, value).role
-    vague = {"call", "function", "outlined", "kernel"}
-    if (
-        name is None
-        and type in REGION_TYPES
-        and type not in FUNCTION_TYPES
-        and role not in vague
-    ):
-        return role
-    return name or f"{type}:{value}"
+    says_it = type in REGION_TYPES and not is_function and role not in _VAGUE
+    return role if says_it else f"{type}:{value}"
 
 
 RECORDED_REGIONS: Final = {

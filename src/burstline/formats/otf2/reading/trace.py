@@ -76,12 +76,10 @@ class ArchiveSource(intake.Divisible[intake.Processes, tuple[ArchiveEvents, inta
     def __init__(
         self,
         anchor: Path,
-        defects: intake.Defects,
         gauges: frozenset[str] = frozenset(),
-        *,
         memory: int | None = None,
     ) -> None:
-        self.defects = defects
+        self.defects = defects = intake.Defects()
         account = Account(memory, way_out=COSTS.way_out)
         archive = open_archive(anchor, defects, account)
         self.basis = ArchiveBasis.of(archive, defects, gauges)
@@ -201,14 +199,12 @@ def read(
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
         bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)
-    return _read_again_if_counters_fall(
-        lambda gauges: intake.read_whole(
-            ArchiveSource(anchor, intake.Defects(), gauges, memory=memory),
-            at_once=bytes_at_once,
-            memory=memory,
-            pace=pace,
-        )
-    )
+
+    def whole(gauges: frozenset[str]) -> Trace:
+        source = ArchiveSource(anchor, gauges, memory)
+        return intake.read_whole(source, at_once=bytes_at_once, memory=memory, pace=pace)
+
+    return _read_again_if_counters_fall(whole)
 
 
 def convert(
@@ -229,13 +225,9 @@ def convert(
         shared = None
         if workers is not None:
             arguments = anchor.absolute(), gauges, workers.memory_each or memory
-            shared = intake.Shared(workers, _opened, arguments, lambda _: None, anchor)
-        source = ArchiveSource(anchor, intake.Defects(), gauges, memory=memory)
+            shared = intake.Shared(workers, ArchiveSource, arguments, lambda _: None, anchor)
+        source = ArchiveSource(anchor, gauges, memory)
         pace = intake.Pace(threads, shared=shared, progress=progress)
         intake.convert(source, target, memory=memory, pace=pace)
 
     _read_again_if_counters_fall(made)
-
-
-def _opened(anchor: Path, gauges: frozenset[str], memory: int) -> ArchiveSource:
-    return ArchiveSource(anchor, intake.Defects(), gauges, memory=memory)
