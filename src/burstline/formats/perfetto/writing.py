@@ -108,19 +108,13 @@ class TrackPlaces:
         for row, process, where in zip(self._rows, self.processes, self.where, strict=True):
             if row["process"] not in named:
                 named.add(row["process"])
-                yield _name_event(
-                    "process_name", process, f'"name":{quoted(self._process(row))}'
-                )
-                yield _name_event(
-                    "process_sort_index", process, f'"sort_index":{row["process"]}'
-                )
+                yield _name_event("process_name", process, quoted(self._process(row)))
+                yield _name_event("process_sort_index", process, row["process"])
                 if row["node"] is not None:
-                    yield _name_event(
-                        "process_labels", process, f'"labels":{quoted(row["node"])}'
-                    )
+                    yield _name_event("process_labels", process, quoted(row["node"]))
             name = row["name"] or f"thread {row['thread']}"
-            yield _name_event("thread_name", where, f'"name":{quoted(name)}')
-            yield _name_event("thread_sort_index", where, f'"sort_index":{row["thread"]}')
+            yield _name_event("thread_name", where, quoted(name))
+            yield _name_event("thread_sort_index", where, row["thread"])
 
     def _process(self, row: dict[str, int]) -> str:
         rank = f"rank {row['rank']}"
@@ -133,8 +127,9 @@ def microseconds(span_ns: int) -> str:
     return f"{'-' if span_ns < 0 else ''}{whole}.{rest:03d}"
 
 
-def _name_event(kind: str, where: str, arguments: str) -> str:
-    return f'{{"ph":"M","name":"{kind}",{where},"args":{{{arguments}}}}}'
+def _name_event(kind: str, where: str, value: str | int) -> str:
+    argument = kind.partition("_")[2]
+    return f'{{"ph":"M","name":"{kind}",{where},"args":{{"{argument}":{value}}}}}'
 
 
 _Slice = tuple[str, str, int]

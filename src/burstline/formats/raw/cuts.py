@@ -12,9 +12,8 @@ A process is cut where only one thread calls MPI: the order of its calls is that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -56,23 +55,25 @@ _OPS: Final = 1 << 16
 _FEW: Final = 1 << 16
 
 
-@dataclass(slots=True, eq=False)
-class Cuts:
+class CutSlice(NamedTuple):
+    """A slice of a thread that calls MPI, and what it needs of others."""
+
+    span: Slice
+    # records of others that start or end its requests
+    earlier: Entries
+    later: Entries
+    readings: dict[int, LastRead]  # what was read of each counter before its first reading
+    unread: ThreadTimeline | None  # readings behind the last call before it
+
+
+class Cuts(NamedTuple):
     """The slices of a thread that calls MPI, and what goes on across their cuts."""
 
-    slices: list[Slice]  # in order
-    # for each slice, the records of others that start or end its requests
-    earlier: list[Entries]
-    later: list[Entries]
-    # for each slice, what was read of each counter before its first reading
-    readings: list[dict[int, LastRead]]
-    unread: list[
-        ThreadTimeline | None
-    ]  # for each slice, readings behind the last call before it
+    slices: list[CutSlice]  # in order
     at_starts: Mask  # (counters,) counters that are read where a burst begins
     borders: ThreadTimeline | None  # its records of :data:`BORDERS`, if they are few
     operations: Operations  # those of all its calls
-    defects: Defects = field(default_factory=Defects)  # operations that nobody knows
+    defects: Defects  # operations that nobody knows
 
 
 def cut(
@@ -226,42 +227,33 @@ class _Walk:
 
     def finish(self, numbers: Mapping[int, str]) -> Cuts:
         calls = self._cuts[-1].call
-        slices = [Slice(begin, end, calls) for begin, end in pairwise(self._cuts)]
+        spans = [Slice(begin, end, calls) for begin, end in pairwise(self._cuts)]
         operations, defects = Operations(numbers), Defects()
         for counts in (self._entered, self._named):
             used = np.flatnonzero(counts)
             operations.add(used, counts[used], defects)
         borders = joined(self._borders) if self._border_count <= _FEW else None
-        earlier, later = [], []
-        visits: list[list[Entries]] = [[] for _ in slices]
+        visits: list[list[Entries]] = [[] for _ in spans]
         for place, entry in self._visits:
             visits[place].append(entry)
-        for part, entries in zip(slices, visits, strict=True):
+        slices = []
+        columns = spans, visits, self._readings, self._unread
+        for span, entries, readings, unread in zip(*columns, strict=True):
             visitors = np.array(entries, ENTRY)
             visitors = visitors[np.unique(visitors["number"], return_index=True)[1]]
-            is_earlier = visitors["number"] < part.begin.record
-            earlier.append(visitors[is_earlier])
-            later.append(visitors[~is_earlier])
-        return Cuts(
-            slices,
-            earlier,
-            later,
-            self._readings,
-            self._unread,
-            self._at_starts,
-            borders,
-            operations,
-            defects,
-        )
+            is_earlier = visitors["number"] < span.begin.record
+            visits_of_span = visitors[is_earlier], visitors[~is_earlier]
+            slices.append(CutSlice(span, *visits_of_span, readings, unread))
+        return Cuts(slices, self._at_starts, borders, operations, defects)
 
 
 def borders_of(
-    file: RawFile, correction: Correction, slices: Sequence[Slice]
+    file: RawFile, correction: Correction, slices: Sequence[CutSlice]
 ) -> ThreadTimeline:
     """The records of a thread that are put together for all of it."""
     lines = []
     for part in slices:
-        lines.append(timeline(0, file, correction, Defects(), part).only(*BORDERS))
+        lines.append(timeline(0, file, correction, Defects(), part.span).only(*BORDERS))
         file.release()
     return joined(lines)
 

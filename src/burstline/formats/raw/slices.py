@@ -127,8 +127,8 @@ def _borders_of_process(basis: RunBasis, part: Sliced) -> ThreadTimeline:
 
 def _read_slice(basis: RunBasis, part: Sliced) -> Batch:
     """What the calls of a process were between two cuts."""
-    number, place, cuts = part.process, part.place, part.cuts
-    span, earlier, later = cuts.slices[place], cuts.earlier[place], cuts.later[place]
+    number, cuts = part.process, part.cuts
+    span, earlier, later, readings, unread = cuts.slices[part.place]
     file, gatherer = basis.processes[number].files[part.file], Gatherer(basis, cuts.operations)
     line = timeline(part.location, file, basis.corrections[number], gatherer.defects, span)
     calls, communicators = gatherer.calls, basis.communicators.rows[number]
@@ -136,10 +136,9 @@ def _read_slice(basis: RunBasis, part: Sliced) -> Batch:
     calls.add(line, communicators, basis.stacks[number])
     own = range(len(earlier), calls.records)
     calls.add_foreign_records(later, part.location, communicators)
-    unread = cuts.unread[place]
     read = joined([*([] if unread is None else [unread]), line.only(Kind.COUNTERS)])
     read = replace(read.upto(span.end.left), location=part.location)
-    gatherer.readings.add(read, basis.counter_places(number), cuts.readings[place])
+    gatherer.readings.add(read, basis.counter_places(number), readings)
     gaps = Gaps(Defects())
     gaps.add(
         _borders_of_process(basis, part).only(Kind.GAP, Kind.PAUSE), basis.corrections[number]
@@ -158,7 +157,7 @@ def _slice_bursts(
 ) -> pa.Table:
     names = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
     columns = [to_numpy(tables["calls"][name]).astype(np.int64) for name in names]
-    begin = part.cuts.slices[part.place].begin
+    begin = part.cuts.slices[part.place].span.begin
     if begin.call:
         before = (begin.leave_ns, begin.leave_ns, begin.leave_seq, begin.leave_seq)
         columns = [np.append(first, rest) for first, rest in zip(before, columns, strict=True)]

@@ -93,8 +93,9 @@ def standing(defined: ArchiveDefinitions, defects: Defects) -> Standing:
     locations = [defined.locations[location] for location in references]
     nodes, names = [], []
     for location in locations:
+        texts = defined.text(defined.group(location.group).name), defined.text(location.name)
         nodes.append(_node_name(defined, location.group))
-        names.append(_location_name(defined, location.group, location.name))
+        names.append(", ".join(dict.fromkeys(filter(None, texts))))
         defined.account.charge_row("locations", (nodes[-1], names[-1]))
     return Standing(
         np.array(references, np.uint64),
@@ -162,11 +163,6 @@ def _node_name(defined: ArchiveDefinitions, group: int) -> str:
             return defined.text(name)
         node = parent
     return nearest
-
-
-def _location_name(defined: ArchiveDefinitions, group: int, name: int) -> str:
-    names = defined.text(defined.group(group).name), defined.text(name)
-    return ", ".join(dict.fromkeys(name for name in names if name))
 
 
 _BY_LOCATION: Final = 1

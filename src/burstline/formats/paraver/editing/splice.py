@@ -51,8 +51,10 @@ def splice(
     """Write a Paraver trace with more counters; return how many bursts got some."""
     # Memory: 40 bytes a burst and 20 MB.
     companions = companion_paths(target)
-    labels, names = (_bytes_of(path) for path in companion_paths(source))
-    rows = _rows_with_values(additions)
+    beside = companion_paths(source)
+    labels, names = (path.read_bytes() if is_plain(path) else None for path in beside)
+    has_value = [column != NO_VALUE for column in additions.values]
+    rows = np.flatnonzero(np.any(has_value, axis=0))
     with closing(LineSource(source)) as opened:
         header = read_header(opened.first_line(), source)
         threads = header.objects.threads.tolist()
@@ -70,17 +72,6 @@ def splice(
         for file in rest:
             file.write(names or b"")
     return len(row)
-
-
-def _rows_with_values(additions: Additions) -> Integers:
-    has = np.zeros(len(additions.end_ns), bool)
-    for column in additions.values:
-        has |= column != NO_VALUE
-    return np.flatnonzero(has)
-
-
-def _bytes_of(path: Path) -> bytes | None:
-    return path.read_bytes() if is_plain(path) else None
 
 
 class _EndRecords:

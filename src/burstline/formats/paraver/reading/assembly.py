@@ -304,9 +304,10 @@ class TableAssembly:
 
     def counter_table(self) -> pa.Table:
         """The table of counters."""
-        rows = (
-            (name, _counter_unit(kind, name), "delta", kind) for kind, name in self.counters
-        )
+        rows = []
+        for kind, name in self.counters:
+            is_clock = kind == extrae.CPU_TIME or name.lower().endswith(_CLOCKS)
+            rows.append((name, "ns" if is_clock else "", "delta", kind))
         return row_table("counters", rows)
 
     def counter_set_table(self) -> pa.Table:
@@ -371,11 +372,6 @@ _SEVERITY = {
     "region_left_but_never_entered": "info",
     "region_never_left": "info",
 }
-
-
-def _counter_unit(kind: int, name: str) -> str:
-    is_clock = kind == extrae.CPU_TIME or name.lower().endswith(_CLOCKS)
-    return "ns" if is_clock else ""
 
 
 class RegionDefinitions:

@@ -202,11 +202,6 @@ def _first_moment(file: RawFile) -> int:
     return file.start_ns if 0 < file.start_ns <= begin else begin
 
 
-def _watched_from(file: RawFile) -> int:
-    """From when on a thread has events; files of a thread each tell when they were opened."""
-    return 0 if file.version == ONE_THREAD else file.start_ns
-
-
 def _local_times(
     file: RawFile,
     records: npt.NDArray[Any],
@@ -219,7 +214,8 @@ def _local_times(
     timed = _TIMED[kind]
     absurd = timed & (time >= LATEST)
     timed &= ~absurd
-    early = _EVENTS[kind] & (time < _watched_from(file))
+    # files of a thread each tell when they were opened, not from when on it has events
+    early = _EVENTS[kind] & (time < (0 if file.version == ONE_THREAD else file.start_ns))
     local = np.full(len(time), begin.local_ns, np.int64)
     local[timed] = np.maximum(time[timed].astype(np.int64), _first_moment(file))
     running = np.maximum(np.maximum.accumulate(local), begin.local_ns)

@@ -113,14 +113,10 @@ def _sets_of(file: RawFile) -> list[tuple[int, int, int, Numbers]]:
     """What, number, time and processors of each record."""
     records = file.records[file.outline.of(Kind.PROCESSORS)]
     return [
-        (what, int(number), int(time), _processors_in(first, bits))
+        (what, number, time, frozenset(first + k for k in range(64) if bits >> k & 1))
         for time, _, what, first, bits, number in records.tolist()
         if first < _MOST
     ]
-
-
-def _processors_in(first: int, bits: int) -> Numbers:
-    return frozenset(first + k for k in range(64) if bits >> k & 1)
 
 
 def _united(sets: Sequence[tuple[int, int, int, Numbers]], what: Processors) -> Numbers:
