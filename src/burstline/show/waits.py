@@ -16,15 +16,7 @@ from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.units import text_of, thread_text
 from burstline.show.views import Rows, View
 from burstline.values import AMOUNT, PATH, SHARE, TIME, Column, Notation, Table, Value, table_of
-from burstline.waits import (
-    PARENTS,
-    WAITS,
-    Intrinsic,
-    Waits,
-    largest_cells,
-    largest_wait,
-    transfer_ns,
-)
+from burstline.waits import WAITS, Intrinsic, Waits, largest_cells, largest_wait, transfer_ns
 
 _WHOLE = 0.9995  # share of events that is printed as 100.0 %
 _LEAST_ALONE: Final = 0.01  # of the computation: what one rank alone does less of is not told
@@ -196,6 +188,7 @@ class WaitsView(View):
 
     def _tree(self) -> Table:
         profile, rows, depths = self.result.profile, [], []
+        names: dict[int | None, str] = dict(enumerate(profile.metrics["name"].to_pylist()))
         depth: dict[int | None, int] = {}
         for metric in profile.metrics.to_pylist():
             if metric["parent"] is None and metric["name"] not in _ROOTS:
@@ -205,16 +198,12 @@ class WaitsView(View):
             depth[metric["metric"]] = depth.get(metric["parent"], -1) + 1
             name = metric["name"]
             share = self.result.share_of_time(name)
-            if PARENTS[name].endswith("_aggregate"):
-                continue  # in JSON and CSV: costs of short and of long range
-            if (
-                metric["unit"] != self.result.unit
-                or share < _LEAST
-                or name not in profile.stored
-            ):
-                continue
-            rows.append([metric["title"], int(profile.total(name)), share])
-            depths.append(depth[metric["metric"]])
+            # In JSON and CSV are costs of short and of long range, too.
+            above = names.get(metric["parent"], "")
+            is_told = not above.endswith("_aggregate") and share >= _LEAST
+            if is_told and metric["unit"] == self.result.unit and name in profile.stored:
+                rows.append([metric["title"], int(profile.total(name)), share])
+                depths.append(depth[metric["metric"]])
         return Table(
             [Column("METRIC"), Column(self._unit, self._notation), Column("%T", SHARE)],
             rows,
@@ -328,16 +317,16 @@ class WaitsView(View):
             f"recorded; work by {intrinsic.clock}",
         )
         waits = [
-            (name, self._title(f"intrinsic_{name}"), intrinsic.waits(name), values)
+            (self._title(f"intrinsic_{name}"), intrinsic.waits(name), values)
             for name, values in intrinsic.extrinsic.items()
         ]
         yield self._cells_of("WAIT", waits, "Who waits, and where")
-        causes = [("delay", "", intrinsic.causes, intrinsic.extrinsic_causes)]
+        causes = [("", intrinsic.causes, intrinsic.extrinsic_causes)]
         yield self._cells_of("", causes, "Who causes waits, and where: costs of delays")
         yield from self._alone(intrinsic)
 
     def _cells_of(
-        self, word: str, kinds: Sequence[tuple[str, str, Integers, Integers]], title: str
+        self, word: str, kinds: Sequence[tuple[str, Integers, Integers]], title: str
     ) -> Table:
         """The call paths and threads with most that is intrinsic or extrinsic."""
         ranks, threads = (
@@ -345,7 +334,7 @@ class WaitsView(View):
         )
         rows = [
             (int(ours[cell]), int(theirs[cell]), shown, *cell)
-            for _, shown, ours, theirs in kinds
+            for shown, ours, theirs in kinds
             for cell in largest_cells(ours, theirs, self.top)
         ]
         rows.sort(key=lambda row: -max(row[:2]))

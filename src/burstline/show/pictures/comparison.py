@@ -68,13 +68,9 @@ def comparison_plot(comparison: Comparison, *, form: Form, metric: str = "") -> 
     delays = WAITS.get(wait, "")
     metric = metric or (delays if delays in comparison.by_call_path else wait)
     is_cause = wait not in {"", metric}
-    title = comparison.titles.get(wait if is_cause else metric)
-    stacked = {
-        "comp": "Where Computation (comp) is, %",
-        metric: f"What causes {title} ({metric}), %"
-        if is_cause
-        else f"Where {title} ({metric}) is, %",
-    }
+    told = f"{comparison.titles.get(wait if is_cause else metric)} ({metric})"
+    told = f"What causes {told}, %" if is_cause else f"Where {told} is, %"
+    stacked = {"comp": "Where Computation (comp) is, %", metric: told}
     panels = [pair for pair in stacked.items() if pair[0] in comparison.by_call_path]
     with blank((17.0, 6.0), {"font.size": 9.5}) as figure:
         plane = figure.add_axes((0.03, 0.36, 0.22, 0.47))
@@ -132,10 +128,7 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
         label = "repetitions of A, the least pair"
         plane.plot([-0.48, 0.48], [least, least], "--", color=DARK, linewidth=1.2, label=label)
     titles = [
-        f"delays: {comparison.titles[name]}"
-        if name.startswith("delay")
-        else comparison.titles[name]
-        for name in metrics
+        "delays: " * name.startswith("delay") + comparison.titles[name] for name in metrics
     ]
     titles = ["\n".join(wrap(safe(title, limit=40), 11)) for title in titles]
     plane.set_xticks(range(1 + len(metrics)), ["all metrics", *titles])

@@ -27,6 +27,8 @@ var burstlinePieces = (function () {
     return sizes.map((size) => bytes.subarray(begin, (begin += size)));
   }
 
+  const columns = (bytes, head) => parts(bytes, head.sizes).map((part) => varints(part, head.rows));
+
   function decodePieces(bytes, head) {
     const [lengths, kinds, places, mixes] = parts(bytes, head.sizes);
     const every = head.counts.reduce((sum, count) => sum + count, 0);
@@ -36,7 +38,7 @@ var burstlinePieces = (function () {
     let row = 0;
     let placed = 0;
     let mixed = 0;
-    const streams = head.counts.map((count) => {
+    return head.counts.map((count) => {
       const stream = {
         start: new Float64Array(count + 1),
         kind: kinds.slice(row, row + count),
@@ -56,13 +58,10 @@ var burstlinePieces = (function () {
       stream.start[count] = now;
       return stream;
     });
-    return streams;
   }
 
   function decodeWaits(bytes, head) {
-    const [start, length, cause, metric, place] = parts(bytes, head.sizes).map((part) =>
-      varints(part, head.rows),
-    );
+    const [start, length, cause, metric, place] = columns(bytes, head);
     const stream = new Int32Array(head.rows);
     const begin = [0];
     let row = 0;
@@ -82,9 +81,7 @@ var burstlinePieces = (function () {
   }
 
   function decodeMessages(bytes, head) {
-    const [send, flight, from, to, size] = parts(bytes, head.sizes).map((part) =>
-      varints(part, head.rows),
-    );
+    const [send, flight, from, to, size] = columns(bytes, head);
     let now = 0;
     for (let row = 0; row < head.rows; row += 1) {
       now += send[row];
@@ -201,8 +198,7 @@ var burstlinePieces = (function () {
     for (let piece = pieceAt(stream, from); piece < stream.kind.length; piece += 1) {
       if (stream.start[piece] >= to) break;
       count += 1;
-      const overlap =
-        Math.min(stream.start[piece + 1], to) - Math.max(stream.start[piece], from);
+      const overlap = Math.min(stream.start[piece + 1], to) - Math.max(stream.start[piece], from);
       if (kindOf(stream, piece) !== MIXED && overlap > longest) {
         longest = overlap;
         largest = piece;
@@ -255,11 +251,7 @@ var burstlinePieces = (function () {
     return chain;
   }
 
-  const UNITS = [
-    [1e9, "s"],
-    [1e6, "ms"],
-    [1e3, "µs"],
-  ];
+  const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]];
 
   // Three digits, as everywhere on the page.
   function timeText(ns) {

@@ -765,20 +765,18 @@
       if (event.buttons & 1) centre(event);
     });
     canvas.addEventListener("keydown", press);
-    for (const button of document.querySelectorAll("[data-view]")) {
-      button.addEventListener("click", () => goTo(button.dataset.view));
-    }
-    for (const button of document.querySelectorAll("[data-zoom]")) {
-      button.addEventListener("click", () => zoom(button.dataset.zoom === "in" ? 0.5 : 2));
-    }
-    for (const button of document.querySelectorAll("#tl-legend button")) {
-      button.addEventListener("click", () => {
-        const kind = Number(button.dataset.kind);
-        state.lit = state.lit === kind ? -1 : kind;
-        remember();
-        redraw();
-      });
-    }
+    const onClick = (selector, action) => {
+      for (const each of document.querySelectorAll(selector)) {
+        each.addEventListener("click", () => action(each.dataset));
+      }
+    };
+    onClick("[data-view]", ({ view }) => goTo(view));
+    onClick("[data-zoom]", ({ zoom: way }) => zoom(way === "in" ? 0.5 : 2));
+    onClick("#tl-legend button", ({ kind }) => {
+      state.lit = state.lit === Number(kind) ? -1 : Number(kind);
+      remember();
+      redraw();
+    });
   }
 
   function move(by) {

@@ -157,12 +157,9 @@ def _table(rows: Sequence[CodeRow], whole: int) -> Html:
 def _cells(row: CodeRow, share: float | None, most: float, sites: Sequence[int]) -> list[Any]:
     picture: Html | str = ""
     if row.is_leaf and row.spent_ns and most:
-        parts = row.parts or {"computing" if row.kind == "burst" else "other_mpi": row.spent_ns}
-        picture = (
-            charts.stack(parts, most, _BAR, 12)
-            if row.parts
-            else charts.bar(row.spent_ns / most, _BAR, 10)
-        )
+        picture = charts.bar(row.spent_ns / most, _BAR, 10)
+        if row.parts:
+            picture = charts.stack(row.parts, most, _BAR, 12)
     waits = None
     if row.parts and row.spent_ns and row.kind == "call":
         waits = sum(row.parts.get(name, 0) for name in _WAITS) / row.spent_ns or None
