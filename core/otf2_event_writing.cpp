@@ -17,45 +17,15 @@ constexpr std::int64_t most_values = 255;
 constexpr Ref unknown = ~Ref{0};  // frames since the last sample, and what interrupted
 
 constexpr const char* names[written_kinds] = {
-    "",
-    "Enter",
-    "Leave",
-    "MpiSend",
-    "MpiIsend",
-    "MpiIsendComplete",
-    "MpiIrecvRequest",
-    "MpiRecv",
-    "MpiIrecv",
-    "MpiCollectiveBegin",
-    "MpiCollectiveEnd",
-    "NonBlockingCollectiveRequest",
+    "", "Enter", "Leave", "MpiSend", "MpiIsend", "MpiIsendComplete", "MpiIrecvRequest", "MpiRecv",
+    "MpiIrecv", "MpiCollectiveBegin", "MpiCollectiveEnd", "NonBlockingCollectiveRequest",
     "NonBlockingCollectiveComplete",
-    "ThreadFork",
-    "ThreadJoin",
-    "ThreadTeamBegin",
-    "ThreadTeamEnd",
-    "ThreadAcquireLock",
-    "ThreadReleaseLock",
-    "Metric",
-    "MeasurementOnOff",
-    "BufferFlush",
-    "ParameterInt",
-    "ParameterUnsignedInt",
-    "ParameterString",
-    "ProgramBegin",
-    "ProgramEnd",
-    "CommCreate",
-    "CommDestroy",
-    "ThreadCreate",
-    "ThreadBegin",
-    "ThreadWait",
-    "ThreadEnd",
-    "ThreadTaskCreate",
-    "ThreadTaskSwitch",
-    "ThreadTaskComplete",
-    "CallingContextSample",
-    "",
-};
+    // From here on what is no call, and no part of one.
+    "ThreadFork", "ThreadJoin", "ThreadTeamBegin", "ThreadTeamEnd", "ThreadAcquireLock",
+    "ThreadReleaseLock", "Metric", "MeasurementOnOff", "BufferFlush", "ParameterInt",
+    "ParameterUnsignedInt", "ParameterString", "ProgramBegin", "ProgramEnd", "CommCreate",
+    "CommDestroy", "ThreadCreate", "ThreadBegin", "ThreadWait", "ThreadEnd", "ThreadTaskCreate",
+    "ThreadTaskSwitch", "ThreadTaskComplete", "CallingContextSample", ""};
 
 }  // namespace
 
