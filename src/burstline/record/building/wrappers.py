@@ -336,8 +336,8 @@ def _expanded(text: str, twin: str) -> str:
         r"\bBYTES\b": lambda _: "burst_bytes",
         r"\bSUM\b": lambda _: f"burst_sum{large}",
         r"\bSUMS\b": lambda _: f"burst_sums{large}",
-        r"\bIN\b": lambda _: "burst_neighbours_in(comm)",
-        r"\bOUT\b": lambda _: "burst_neighbours_out(comm)",
+        r"\bIN\b": lambda _: "burst_neighbours(comm, 0)",
+        r"\bOUT\b": lambda _: "burst_neighbours(comm, 1)",
     }
     for pattern, by in words.items():
         text = re.sub(pattern, by, text)

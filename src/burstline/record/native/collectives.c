@@ -21,32 +21,20 @@ struct burst_part burst_part(MPI_Comm comm, int root) {
     return part;
 }
 
-static void neighbours(MPI_Comm comm, int* in, int* out) {
-    int topology = MPI_UNDEFINED, weighted = 0;
-    *in = *out = 0;
-    if (REAL(Topo_test)(comm, &topology) != MPI_SUCCESS) return;
+int burst_neighbours(MPI_Comm comm, int outgoing) {
+    int topology = MPI_UNDEFINED, weighted = 0, in = 0, out = 0;
+    if (REAL(Topo_test)(comm, &topology) != MPI_SUCCESS) return 0;
     if (topology == MPI_CART) {
         int dimensions = 0;
         REAL(Cartdim_get)(comm, &dimensions);
-        *in = *out = 2 * dimensions;
+        in = out = 2 * dimensions;
     } else if (topology == MPI_GRAPH) {
-        REAL(Graph_neighbors_count)(comm, burst_comm(comm)->rank, in);
-        *out = *in;
+        REAL(Graph_neighbors_count)(comm, burst_comm(comm)->rank, &in);
+        out = in;
     } else if (topology == MPI_DIST_GRAPH) {
-        REAL(Dist_graph_neighbors_count)(comm, in, out, &weighted);
+        REAL(Dist_graph_neighbors_count)(comm, &in, &out, &weighted);
     }
-}
-
-int burst_neighbours_in(MPI_Comm comm) {
-    int in, out;
-    neighbours(comm, &in, &out);
-    return in;
-}
-
-int burst_neighbours_out(MPI_Comm comm) {
-    int in, out;
-    neighbours(comm, &in, &out);
-    return out;
+    return outgoing ? out : in;
 }
 
 uint64_t burst_sum(int count, const int* counts, MPI_Datatype type) {

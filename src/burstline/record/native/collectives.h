@@ -11,8 +11,7 @@ struct burst_part {
 /* `root` is MPI_PROC_NULL where the operation has none. */
 struct burst_part burst_part(MPI_Comm comm, int root);
 struct burst_part burst_part_unrooted(MPI_Comm comm);
-int burst_neighbours_in(MPI_Comm comm);
-int burst_neighbours_out(MPI_Comm comm);
+int burst_neighbours(MPI_Comm comm, int outgoing);
 uint64_t burst_sum(int count, const int* counts, MPI_Datatype type);
 uint64_t burst_sums(int count, const int* counts, const MPI_Datatype* types);
 uint64_t burst_sum_large(int count, const MPI_Count* counts, MPI_Datatype type);

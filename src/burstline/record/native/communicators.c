@@ -118,16 +118,18 @@ static uint32_t occurrence(uint64_t hash) {
 }
 
 /* Both sides of an intercommunicator must see the same order. */
-static int is_swapped(const struct burst_comm* comm) {
-    return comm->remote != NULL && comm->remote->ranks[0] < comm->local->ranks[0];
+static void sort_sides(const struct burst_comm* comm, const struct burst_group* sides[2]) {
+    const int swapped = comm->remote != NULL && comm->remote->ranks[0] < comm->local->ranks[0];
+    sides[swapped] = comm->local;
+    sides[!swapped] = comm->remote;
 }
 
 static uint64_t next_name(const struct burst_comm* comm, int tag) {
     if (comm->local == NULL) return 0;
-    const struct burst_group* first = is_swapped(comm) ? comm->remote : comm->local;
-    uint64_t hash = first->hash;
-    if (comm->remote != NULL)
-        hash = joined(hash, (first == comm->local ? comm->remote : comm->local)->hash);
+    const struct burst_group* sides[2];
+    sort_sides(comm, sides);
+    uint64_t hash = sides[0]->hash;
+    if (sides[1] != NULL) hash = joined(hash, sides[1]->hash);
     hash = joined(hash, (uint32_t)tag);
     return joined(hash, occurrence(hash));
 }
@@ -185,10 +187,10 @@ static struct burst_comm* added(MPI_Comm handle) {
     return comm;
 }
 
-static struct burst_comm* known_comm(MPI_Comm handle) {
-    struct burst_comm* comm = comms[bucket((uintptr_t)handle, BUCKETS)];
-    while (comm != NULL && comm->handle != handle) comm = comm->next;
-    return comm;
+static struct burst_comm** place_of(MPI_Comm handle) {
+    struct burst_comm** place = &comms[bucket((uintptr_t)handle, BUCKETS)];
+    while (*place != NULL && (*place)->handle != handle) place = &(*place)->next;
+    return place;
 }
 
 static struct burst_comm nobody = {.kind = BURST_INTRA};
@@ -196,7 +198,7 @@ static struct burst_comm nobody = {.kind = BURST_INTRA};
 static struct burst_comm* searched(MPI_Comm handle) {
     if (handle == burst_known.no_comm) return &nobody;
     pthread_mutex_lock(&lock);
-    struct burst_comm* comm = known_comm(handle);
+    struct burst_comm* comm = *place_of(handle);
     if (comm == NULL && (comm = added(handle)) != NULL) comm->name = next_name(comm, 0);
     pthread_mutex_unlock(&lock);
     return comm != NULL ? comm : &nobody;
@@ -213,17 +215,16 @@ struct burst_comm* burst_comm(MPI_Comm handle) {
     return comm;
 }
 
-static void put_members(struct burst_thread* thread, const struct burst_comm* comm) {
-    const struct burst_group* first = is_swapped(comm) ? comm->remote : comm->local;
-    const struct burst_group* second = first == comm->local ? comm->remote : comm->local;
-    const int split = first->size;
-    const int all = split + (comm->remote != NULL ? second->size : 0);
+static void put_members(struct burst_thread* thread, const struct burst_comm* comm, int all) {
+    const struct burst_group* sides[2];
+    sort_sides(comm, sides);
+    const int split = sides[0]->size;
     for (int start = 0; start < all; start += 7) {
         uint32_t seven[7];
         for (int i = 0; i < 7; ++i) {
             const int at = start + i;
-            const int32_t rank = at < split ? first->ranks[at]
-                                 : at < all ? second->ranks[at - split]
+            const int32_t rank = at < split ? sides[0]->ranks[at]
+                                 : at < all ? sides[1]->ranks[at - split]
                                             : BURST_UNKNOWN_RANK;
             seven[i] = (uint32_t)rank;
         }
@@ -237,7 +238,7 @@ uint32_t burst_comm_id(struct burst_thread* thread, struct burst_comm* comm) {
         return comm->id;
     const int all = comm->local->size + (comm->remote != NULL ? comm->remote->size : 0);
     burst_put(thread, BURST_COMMUNICATOR, comm->kind, 0, comm->id, comm->name, (uint64_t)all);
-    put_members(thread, comm);
+    put_members(thread, comm, all);
     return comm->id;
 }
 
@@ -274,9 +275,7 @@ static void free_longest_waiting(void) {
 }
 
 static void forget(MPI_Comm handle) {
-    struct burst_comm** place = &comms[bucket((uintptr_t)handle, BUCKETS)];
-    while (*place != NULL && (*place)->handle != handle) place = &(*place)->next;
-    struct burst_comm* gone = *place;
+    struct burst_comm **place = place_of(handle), *gone = *place;
     if (gone != NULL) *place = gone->next;
     __atomic_add_fetch(&epoch, 1, __ATOMIC_RELEASE);
     if (gone == NULL) return;

@@ -130,15 +130,9 @@ void burst_open_counters(struct burst_thread *thread) {
     if (counts[PAPI] > 0) burst_papi_open(thread);
 }
 
-static uint64_t cpu_time(void) {
-    struct timespec used = {0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 /* One value more than there are counters is set: records hold pairs. */
 void burst_read_counters(struct burst_thread *thread, uint64_t *values) {
-    if (counts[CPU] > 0) *values++ = cpu_time();
+    if (counts[CPU] > 0) *values++ = burst_clock(CLOCK_THREAD_CPUTIME_ID);
     if (counts[PERF] > 0) values += burst_perf_read(thread, values);
     if (counts[PAPI] > 0) values += burst_papi_read(thread, values);
     (void)burst_read_work(values);

@@ -1,8 +1,11 @@
 /* memory.c -- Memory of the runtime itself, and sets of 64-bit keys in it. */
 #include "thread.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LEAST_MAPPED 512u
 
@@ -22,6 +25,19 @@ void burst_touch(void *memory, size_t bytes) {
 
 void burst_unmap(void *memory, size_t bytes) {
     if (memory != NULL) munmap(memory, bytes);
+}
+
+const void *burst_map_file(const char *path, size_t *bytes) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    void *memory = MAP_FAILED;
+    if (file < 0) return NULL;
+    if (fstat(file, &about) == 0 && about.st_size > 0) {
+        *bytes = (size_t)about.st_size;
+        memory = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    close(file);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 static uint64_t *slot_of(uint64_t *slots, uint32_t size, uint64_t key) {

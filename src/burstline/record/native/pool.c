@@ -190,23 +190,16 @@ static void remove_file(struct file *file) {
     errno = error;
 }
 
-static void read_program(char *program, size_t bytes) {
-    const ssize_t length = readlink("/proc/self/exe", program, bytes - 1);
-    program[length < 0 ? 0 : length] = '\0';
-}
-
 static int write_header(int file) {
     struct burst_raw_header header = {.version = BURST_RAW_VERSION, .thread = next_number};
-    struct timespec wall;
     memcpy(header.magic, BURST_RAW_MAGIC, sizeof header.magic);
     header.header_bytes = BURST_RAW_HEADER_BYTES;
     header.record_bytes = (uint32_t)record_bytes;
     header.pid = (uint32_t)getpid();
     header.start_ns = burst_now();
-    clock_gettime(CLOCK_REALTIME, &wall);
-    header.start_realtime_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
+    header.start_realtime_ns = burst_clock(CLOCK_REALTIME);
     gethostname(header.host, sizeof header.host - 1);
-    read_program(header.program, sizeof header.program);
+    burst_read_program(header.program, sizeof header.program);
     memcpy(header.mpi, burst_library, sizeof header.mpi);
     return write_all(file, &header, sizeof header, 0) && may_reach(BURST_RAW_HEADER_BYTES) &&
            ftruncate(file, BURST_RAW_HEADER_BYTES) == 0;

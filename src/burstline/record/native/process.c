@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 uint32_t burst_gate = BURST_UNREAD;
 __thread struct burst_thread *burst_current __attribute__((tls_model("initial-exec")));
@@ -12,10 +13,17 @@ static struct {
     int known, rank, size, level;
 } world;
 
-uint64_t burst_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+uint64_t burst_clock(int clock) {
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t burst_now(void) { return burst_clock(CLOCK_MONOTONIC); }
+
+void burst_read_program(char *path, size_t bytes) {
+    const ssize_t length = readlink("/proc/self/exe", path, bytes - 1);
+    path[length < 0 ? 0 : length] = '\0';
 }
 
 void burst_know_rank(int rank, int size, int thread_level, const char *library_version) {

@@ -470,33 +470,29 @@ const char *burst_unread_python(void) { return state == UNREADABLE ? version : N
 /* ---- Which interpreter ---- */
 
 /* As CPython 3.13 begins its _PyRuntime, in numbers of 8 bytes. */
-enum {
-    OF_VERSION = 1, OF_CODE_SIZE = 34, OF_FREE_THREADED = 2, OF_CURRENT_FRAME = 23, OF_PREVIOUS = 29, OF_CODE = 30,
-    OF_INSTRUCTION = 31, OF_OWNER = 33, OF_FILE = 35, OF_NAME = 37, OF_TABLE = 38,
-    OF_FIRST_LINE = 39, OF_INSTRUCTIONS = 43, OF_ASCII = 70
-};
+enum { OF_VERSION = 1, OF_FREE_THREADED = 2, OF_CODE_SIZE = 34 };
+static const struct {
+    uint16_t *to, number, most;
+} told[] = {
+    {&at.call, 23, UINT16_MAX},    {&at.previous, 29, 64},
+    {&at.code, 30, 64},            {&at.instruction, 31, 64},
+    {&at.owner, 33, FRAME_BYTES - 1}, {&at.file, 35, 152},
+    {&at.name, 37, 152},           {&at.table, 38, 152},
+    {&at.first_line, 39, 152},     {&at.instructions, 43, UINT16_MAX},
+    {&at.ascii, 70, UINT16_MAX}};
 
 static int read_offsets(uint64_t hex) {
     const uint64_t *table = dlsym(RTLD_DEFAULT, "_PyRuntime");
     if (table == NULL || memcmp(table, "xdebugpy", 8) != 0 || table[OF_VERSION] != hex ||
         table[OF_FREE_THREADED] != 0)
         return 0;
-    at.call = (uint16_t)table[OF_CURRENT_FRAME];
-    at.previous = (uint16_t)table[OF_PREVIOUS];
-    at.code = (uint16_t)table[OF_CODE];
-    at.instruction = (uint16_t)table[OF_INSTRUCTION];
-    at.owner = (uint16_t)table[OF_OWNER];
-    at.file = (uint16_t)table[OF_FILE];
-    at.name = (uint16_t)table[OF_NAME];
-    at.table = (uint16_t)table[OF_TABLE];
-    at.first_line = (uint16_t)table[OF_FIRST_LINE];
-    at.instructions = (uint16_t)table[OF_INSTRUCTIONS];
-    at.ascii = (uint16_t)table[OF_ASCII];
+    for (unsigned i = 0; i < sizeof told / sizeof *told; ++i) {
+        if (table[told[i].number] > told[i].most) return 0;
+        *told[i].to = (uint16_t)table[told[i].number];
+    }
     at.wide = at.ascii + 16;
     if (table[OF_CODE_SIZE] == 208 && at.first_line == 68) at.version = 92; /* 3.13 to its end */
-    return at.owner < FRAME_BYTES && at.instruction <= 64 && at.previous <= 64 &&
-           at.code <= 64 && at.file <= 152 && at.name <= 152 && at.table <= 152 &&
-           at.first_line <= 152;
+    return 1;
 }
 
 static int choose_offsets(uint64_t hex) {
@@ -542,8 +538,7 @@ void burst_find_python(void) {
     this_state = found.function;
     file_of((uintptr_t)found.object, &interpreter);
     char program[PATH_MAX];
-    const ssize_t bytes = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[bytes < 0 ? 0 : bytes] = '\0';
+    burst_read_program(program, sizeof program);
     const char *slash = strrchr(program, '/');
     is_program = slash != NULL && strncmp(slash, "/python", 7) == 0;
     types.code = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");

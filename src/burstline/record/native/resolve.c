@@ -19,13 +19,10 @@ __thread struct burst_polls burst_polls;
 
 int burst_was_kept_off(uint64_t now, uint64_t stretch) {
     struct rusage usage;
-    struct timespec used;
     getrusage(RUSAGE_THREAD, &usage);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    const uint64_t on_cpu = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
     const struct burst_polls before = burst_polls;
     burst_polls.wall = now;
-    burst_polls.off_cpu = now - on_cpu;
+    burst_polls.off_cpu = now - burst_clock(CLOCK_THREAD_CPUTIME_ID);
     burst_polls.sleeps = usage.ru_nvcsw;
     return before.wall != 0 && before.sleeps == usage.ru_nvcsw &&
            stretch - stretch / 8 < burst_polls.off_cpu - before.off_cpu + burst_settings.poll_gap;

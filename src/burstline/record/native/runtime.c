@@ -90,20 +90,11 @@ static __attribute__((noinline)) void empty_call(struct burst_thread *thread) {
     burst_leave(thread, 0, 0);
 }
 
-/* What the two readings of a call cost. */
-static uint32_t calibrate_reading(struct burst_thread *thread) {
-    uint64_t values[BURST_MAX_COUNTERS + 1], lowest = UINT32_MAX;
-    if (burst_settings.profile || burst_counter_count() == 0) return 0;
-    for (int batch = 0; batch < CALIBRATION_BATCHES; ++batch) {
-        const uint64_t before = burst_now();
-        for (int call = 0; call < CALIBRATION_CALLS; ++call) {
-            burst_read_counters(thread, values);
-            burst_read_counters(thread, values);
-        }
-        const uint64_t ns = (burst_now() - before) / CALIBRATION_CALLS;
-        if (ns < lowest) lowest = ns;
-    }
-    return (uint32_t)lowest;
+/* The two readings of a call. */
+static void empty_reading(struct burst_thread *thread) {
+    uint64_t values[BURST_MAX_COUNTERS + 1];
+    burst_read_counters(thread, values);
+    burst_read_counters(thread, values);
 }
 
 uint64_t burst_border_ns(void) { return __atomic_load_n(&border_ns, __ATOMIC_RELAXED); }
@@ -132,9 +123,11 @@ void burst_calibrate(struct burst_thread *thread) {
     if (__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED)) return;
     const struct burst_buffer buffer = thread->buffer;
     thread->inside = 1; /* what is missed here is nobody's */
-    const uint64_t lowest = calibrate(thread, empty_call);
+    __atomic_store_n(&overhead_ns, calibrate(thread, empty_call), __ATOMIC_RELAXED);
     if (!burst_settings.profile)
         __atomic_store_n(&border_ns, calibrate(thread, empty_border), __ATOMIC_RELAXED);
+    if (!burst_settings.profile && burst_counter_count() > 0)
+        __atomic_store_n(&reading_ns, (uint32_t)calibrate(thread, empty_reading), __ATOMIC_RELAXED);
     thread->inside = 0;
     thread->buffer = buffer;
     thread->calls = 0;
@@ -143,6 +136,4 @@ void burst_calibrate(struct burst_thread *thread) {
     ++thread->generation;
     burst_set_clear(&thread->defined);
     if (thread->tally != NULL) memset(thread->tally, 0, BURST_OPERATIONS * sizeof *thread->tally);
-    __atomic_store_n(&overhead_ns, lowest, __ATOMIC_RELAXED);
-    __atomic_store_n(&reading_ns, calibrate_reading(thread), __ATOMIC_RELAXED);
 }

@@ -27,8 +27,8 @@
  *     python                     frames of CPython, and its code objects
  *     output papi perf           records on their way into the window of a thread; two sources
  *     pool                       windows, handed on from thread to thread; the files behind them
- *     process settings           the gate, the clock, the rank; what the environment asks for
- *     memory library rules operations symbols sanitizers signals
+ *     process settings symbols   the gate, the clock, the rank; what the environment asks for
+ *     memory library rules operations sanitizers signals
  *     put                        the hot path: a record is stored in a buffer, and nobody called
  */
 #ifndef BURSTLINE_RUNTIME_H
@@ -93,6 +93,7 @@ int burst_begin(struct burst_thread *thread);
 void burst_end(struct burst_thread *thread);
 
 BURST_FOR_PROGRAMS uint64_t burst_now(void);
+uint64_t burst_clock(int clock); /* of the kernel, in ns */
 
 /* Stores a record; drops and counts it if there is no room on disk. */
 BURST_FOR_PROGRAMS void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op,

@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -296,8 +295,7 @@ void burst_free_samples(struct burst_thread *thread) {
 #else
 
 void burst_choose_sampling(void) {
-    const char *asked = getenv("BURSTLINE_SAMPLE");
-    if (burst_settings.sampling_hz > 0 && asked != NULL && *asked != '\0')
+    if (burst_settings.sampling_hz > 0 && burst_asked("BURSTLINE_SAMPLE") != NULL)
         burst_say("functions are not sampled: that takes an x86-64 with glibc 2.35 or later");
 }
 

@@ -34,9 +34,14 @@ void burst_say(const char *format, ...) {
     if (write(STDERR_FILENO, line, (size_t)bytes) < 0) return; /* nobody left to tell */
 }
 
-static uint32_t number(const char *name, uint32_t otherwise, uint32_t lowest, uint32_t highest) {
+const char *burst_asked(const char *name) {
     const char *text = getenv(name);
-    if (text == NULL || *text == '\0') return otherwise;
+    return text == NULL || *text == '\0' ? NULL : text;
+}
+
+static uint32_t number(const char *name, uint32_t otherwise, uint32_t lowest, uint32_t highest) {
+    const char *text = burst_asked(name);
+    if (text == NULL) return otherwise;
     char *rest;
     errno = 0;
     const unsigned long value = strtoul(text, &rest, 10);
@@ -109,10 +114,7 @@ int burst_wants_rank(int rank) {
     return 0;
 }
 
-const char *burst_wanted_ranks(void) {
-    const char *ranks = getenv("BURSTLINE_RANKS");
-    return ranks != NULL && *ranks != '\0' ? ranks : NULL;
-}
+const char *burst_wanted_ranks(void) { return burst_asked("BURSTLINE_RANKS"); }
 
 int burst_filters_functions(void) { return patterns > 0; }
 
@@ -146,8 +148,8 @@ int burst_wants_function(const char *linked, const char *readable) {
 }
 
 static int read_mode(void) {
-    const char *mode = getenv("BURSTLINE_MODE");
-    if (mode == NULL || *mode == '\0' || strcmp(mode, "trace") == 0) return 1;
+    const char *mode = burst_asked("BURSTLINE_MODE");
+    if (mode == NULL || strcmp(mode, "trace") == 0) return 1;
     if (strcmp(mode, "off") == 0) return 0;
     if (strcmp(mode, "profile") == 0) {
         burst_settings.profile = 1;
@@ -163,8 +165,8 @@ static int read_mode(void) {
 }
 
 void burst_read_settings(void) {
-    const char *folder = getenv("BURSTLINE_DIR");
-    if (folder == NULL || *folder == '\0' || !read_mode()) return;
+    const char *folder = burst_asked("BURSTLINE_DIR");
+    if (folder == NULL || !read_mode()) return;
     if (realpath(folder, burst_folder) == NULL) {
         burst_say("nothing is recorded: %s: %s", folder, strerror(errno));
         burst_settings.signature = 0;
@@ -183,9 +185,9 @@ void burst_read_settings(void) {
     burst_settings.poll_gap = number("BURSTLINE_POLL_GAP", 5000, 1, INT32_MAX);
     const char *counters = getenv("BURSTLINE_COUNTERS");
     snprintf(burst_counter_names, sizeof burst_counter_names, "%s", counters ? counters : "cpu");
-    const char *filter = getenv("BURSTLINE_CALLS");
-    if (filter != NULL && *filter != '\0') read_filter(filter);
-    const char *wanted = getenv("BURSTLINE_FUNCTIONS");
-    if (wanted != NULL && *wanted != '\0') read_functions(wanted);
+    const char *filter = burst_asked("BURSTLINE_CALLS");
+    if (filter != NULL) read_filter(filter);
+    const char *wanted = burst_asked("BURSTLINE_FUNCTIONS");
+    if (wanted != NULL) read_functions(wanted);
     burst_settings.active = 1;
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,24 +42,12 @@ static struct window {
     size_t locks;
 }* windows; /* that are there, in the order of their making */
 
-/* The words of the plan's file; NULL if there are none. */
-static const uint64_t* plan_words(size_t* count) {
-    const char* path = getenv("BURSTLINE_PLAN");
-    const int file = open(path != NULL ? path : "", O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    const uint64_t* all = MAP_FAILED;
-    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
-        *count = (size_t)status.st_size / sizeof *all;
-        all = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-    }
-    if (file >= 0) close(file);
-    return all == MAP_FAILED ? NULL : all;
-}
-
 /* Reads the plan of a rank; the state of whom it does not fit. */
 static enum burst_signed_state read_plan(int rank, int size) {
-    size_t count = 0;
-    const uint64_t* all = plan_words(&count);
+    size_t bytes = 0;
+    const char* path = burst_asked("BURSTLINE_PLAN");
+    const uint64_t* all = path == NULL ? NULL : burst_map_file(path, &bytes);
+    const size_t count = bytes / sizeof *all;
     plan.cut = NEVER;
     if (all == NULL || count < PLAN_WORDS || memcmp(all, BURST_PLAN_MAGIC, sizeof *all) != 0 ||
         all[1] != BURST_SIGNATURE_VERSION || all[2] > (count - PLAN_WORDS) / RANK_WORDS)

@@ -6,12 +6,8 @@
 #include "thread.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The file that was read last: functions come in heaps of one. */
 static struct {
@@ -19,21 +15,6 @@ static struct {
     const unsigned char *bytes;
     size_t size;
 } file;
-
-static void open_file(const char *path) {
-    if (file.bytes != NULL) munmap((void *)file.bytes, file.size);
-    file.path = path;
-    file.bytes = NULL;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    if (descriptor < 0) return;
-    if (fstat(descriptor, &about) == 0 && about.st_size >= (off_t)sizeof(Elf64_Ehdr)) {
-        file.size = (size_t)about.st_size;
-        void *bytes = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (bytes != MAP_FAILED) file.bytes = bytes;
-    }
-    close(descriptor);
-}
 
 static int has(uint64_t offset, uint64_t bytes) {
     return offset <= file.size && bytes <= file.size - offset;
@@ -62,9 +43,13 @@ static const char *symbol_in(const Elf64_Shdr *table, uintptr_t offset) {
 
 static const char *find(const char *path, uintptr_t offset) {
     static const uint32_t kinds[] = {SHT_SYMTAB, SHT_DYNSYM};
-    if (file.path != path) open_file(path);
-    if (file.bytes == NULL || memcmp(file.bytes, ELFMAG, SELFMAG) != 0) return NULL;
-    if (file.bytes[EI_CLASS] != ELFCLASS64) return NULL;
+    if (file.path != path) {
+        burst_unmap((void *)file.bytes, file.size);
+        file.path = path;
+        file.bytes = burst_map_file(path, &file.size);
+    }
+    if (file.bytes == NULL || file.size < sizeof(Elf64_Ehdr)) return NULL;
+    if (memcmp(file.bytes, ELFMAG, SELFMAG) != 0 || file.bytes[EI_CLASS] != ELFCLASS64) return NULL;
     for (unsigned kind = 0; kind < 2; ++kind) {
         const Elf64_Shdr *table;
         for (uint64_t i = 0; (table = section(i)) != NULL; ++i) {

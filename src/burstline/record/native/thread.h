@@ -88,6 +88,7 @@ struct burst_thread {
 extern char burst_folder[PATH_MAX];
 extern char burst_counter_names[1024];
 void burst_read_settings(void);
+const char *burst_asked(const char *name); /* a variable of the environment; NULL: it is empty */
 void burst_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Generated from the table of calls, and not there without the wrappers. NULL for numbers that are
  * none. */
@@ -106,11 +107,13 @@ extern __thread struct burst_thread *burst_current __attribute__((tls_model("ini
 extern char burst_library[256]; /* first line of MPI's version */
 void burst_know_rank(int rank, int size, int thread_level, const char *library_version);
 int burst_known_rank(int *rank, int *size, int *thread_level); /* 0: not yet */
+void burst_read_program(char *path, size_t bytes);
 
 /* memory.c: straight from the kernel, because malloc may be the program's own. */
 void *burst_map(size_t bytes);
 void burst_unmap(void *memory, size_t bytes);
 void burst_touch(void *memory, size_t bytes); /* before use: fewer faults */
+const void *burst_map_file(const char *path, size_t *bytes); /* NULL: it is not there, or empty */
 int burst_set_add(struct burst_set *set, uint64_t key); /* 1: was there already */
 void burst_set_clear(struct burst_set *set);
 void burst_set_free(struct burst_set *set);
