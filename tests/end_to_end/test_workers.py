@@ -528,17 +528,26 @@ def test_a_lost_worker_costs_its_part_alone(two, tmp_path):
     assert (tmp_path / "killed").exists()
 
 
+class Fatal:
+    """Ends the worker that is to send it."""
+
+    def __reduce__(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 @pytest.mark.usefixtures("mine")
 def test_a_part_that_kills_its_workers_again_and_again_is_given_up(monkeypatch):
     with workers_of("local:2", memory=1 << 30) as own:  # some may not be started again
         with pytest.raises(WorkersError, match="killed 4 times while they worked on the same"):
             list(own.in_order(kill, [1]))
 
+        own.client.wait_for_workers(1)
+        for nanny in own.client.cluster.workers.values():
+            nanny.auto_restart = False
         monkeypatch.setattr(workers, "_LOOK_S", 0.2)
         monkeypatch.setattr(workers, "_PATIENCE_S", 1)
-        own.client.cluster.scale(0)
         with pytest.raises(WorkersError, match="no worker is left, and none has come for 1 s"):
-            list(own.in_order(kill_once, [("", 1)]))
+            list(own.in_order(lambda _: Fatal(), [1]))
 
 
 def late(part):

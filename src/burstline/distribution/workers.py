@@ -142,8 +142,7 @@ class DaskWorkers:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 -- an extra
 
         try:
-            self._await(future)
-            done: _Done = future.result()
+            done: _Done = self._awaited(future)
         except KilledWorker as error:
             raise WorkersError(
                 f"workers were killed {plural(error.allowed_failures + 1, 'time')} while they "
@@ -153,13 +152,22 @@ class DaskWorkers:
             raise WorkersError("the scheduler has gone, or has given up a part") from error
         return done
 
-    def _await(self, future: Future) -> None:
-        """Wait for what becomes of a part; WorkersError if there is no worker for long."""
-        seen_s = monotonic()
-        while not future.done():
-            with suppress(TimeoutError):
-                future.exception(timeout=_LOOK_S)  # returned, where `result` raises it
-            if self.count or future.done():
+    def _awaited(self, future: Future) -> Any:  # noqa: ANN401 -- of any work
+        """What becomes of a part; WorkersError if there is no worker for long.
+
+        A result stays with its worker until it is asked for, and is made again if that is lost.
+        """
+        seen_s, look_s = monotonic(), _LOOK_S
+        while True:
+            try:
+                if future.done():
+                    return future.result(timeout=look_s)
+                future.exception(timeout=look_s)  # returned, where `result` raises it
+            except TimeoutError:
+                if future.status == "error":  # of the part itself
+                    raise
+                look_s *= 2 if future.done() else 1  # what is large takes longer to come
+            if self.count:
                 seen_s = monotonic()
             elif monotonic() - seen_s > _PATIENCE_S:
                 raise WorkersError(
