@@ -181,6 +181,7 @@ def pytest_collection_finish() -> None:
     """Look for garbage from now on, and never among what was collected."""
     gc.freeze()
     gc.enable()
+    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.hookimpl(optionalhook=True)
