@@ -389,7 +389,7 @@ def test_who_resolves_no_names_loads_what_is_told_them(tmp_path):
     there = RawSource(tmp_path, **opened)
 
     for part in here.parts(1):
-        named = cloudpickle.loads(cloudpickle.dumps(here.named(part)))
+        [named] = cloudpickle.loads(cloudpickle.dumps(here.named(part)))
         [expected], [found] = here.load(part), there.load(part, named)
         assert found.tables["calls"].equals(expected.tables["calls"])
         assert expected.tables["calls"]["call_path"].to_pylist() == [0, 0]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
@@ -87,7 +86,10 @@ def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]
     span = _key_span(enter_seq, leave_seq)
     begin, end = location * span + enter_seq, location * span + leave_seq
     around = enclosing(begin, end)
-    state, base = state_of[region], _base_states(trace, np.array(roles)[region], location)
+    in_team = location[np.array(roles)[region] == "team"]
+    base = placed(IDLE, in_team, trace.rows("locations"), RUNNING)
+    base[trace.arrays("calls", "location")[0]] = RUNNING
+    state = state_of[region]
     after = np.where(around >= 0, state[around], base[location])
     order = np.argsort(np.concatenate([begin, end]), kind="stable")
     where = np.concatenate([location, location])[order]
@@ -111,12 +113,6 @@ def _until_taken(
     row = np.minimum(np.searchsorted(keys, begin[0] * span + begin[1]), len(keys) - 1)
     is_taken = locks & (where[row] == begin[0]) & (seq[row] >= begin[1]) & (seq[row] <= end[1])
     return np.where(is_taken, when[row], end[0]), np.where(is_taken, seq[row], end[1])
-
-
-def _base_states(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
-    base = placed(IDLE, location[role == "team"], trace.rows("locations"), RUNNING)
-    base[trace.arrays("calls", "location")[0]] = RUNNING
-    return base
 
 
 def _state_pieces(

@@ -23,7 +23,6 @@ from burstline.formats.intake.collectives import describe_collectives as describ
 from burstline.formats.intake.defects import Defects as Defects
 from burstline.formats.intake.defects import Oddity as Oddity
 from burstline.formats.intake.messages import HALF_COLUMNS as HALF_COLUMNS
-from burstline.formats.intake.messages import QUEUE_COLUMNS as QUEUE_COLUMNS
 from burstline.formats.intake.messages import RECEIVE_COLUMNS as RECEIVE_COLUMNS
 from burstline.formats.intake.messages import SEND_COLUMNS as SEND_COLUMNS
 from burstline.formats.intake.messages import MpiOrder as MpiOrder

@@ -98,9 +98,6 @@ RECEIVE_COLUMNS: Final = (
 )  # fmt: skip
 """A receive: its columns of `messages`, and its channel and number there."""
 
-QUEUE_COLUMNS: Final = ("communicator", "sender", "tag", "ordinal")
-"""The channel of a receive, and its number there."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Halves:

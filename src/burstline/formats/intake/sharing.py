@@ -18,15 +18,16 @@ class Shared(NamedTuple):
     open: Callable[..., Any]  # what opens the source, a function of a module
     arguments: tuple[Any, ...]  # of that, all of which can be keys
     # what a source that was opened so does not know of a part, but the one here does
-    beside: Callable[[Any], Any]
+    beside: Callable[[Any], tuple[Any, ...]]
     seen: Path  # a file that workers have to see
 
     def loaded(self, parts: Sequence[Any]) -> Generator[Any]:
         """What each part holds, in order, loaded by workers."""
         self.workers.require_seen(self.seen.absolute())
         found = self.seen.stat()
+        # a source that was made anew is opened anew
         own = self.open, self.arguments, (found.st_size, found.st_mtime_ns)
-        tasks = [_Task(*own, part, self.beside(part)) for part in parts]
+        tasks = [(*own, part, *self.beside(part)) for part in parts]
         return self.workers.in_order(_loaded, tasks)
 
     def at_once(
@@ -53,19 +54,9 @@ class Shared(NamedTuple):
         return min(most, fits), min(longest or fits, fits) if is_cut else longest
 
 
-class _Task(NamedTuple):
-    """A part that a worker loads."""
-
-    open: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    stamp: tuple[int, int]  # of what is seen: a source that was made anew is opened anew
-    part: Any
-    beside: Any
-
-
-def _loaded(task: _Task) -> Any:  # noqa: ANN401 -- as the source
-    beside = () if task.beside is None else (task.beside,)
-    return _opened(task.open, task.arguments, task.stamp).load(task.part, *beside)
+def _loaded(task: tuple[Any, ...]) -> Any:  # noqa: ANN401 -- as the source
+    opens, arguments, stamp, part, *beside = task
+    return _opened(opens, arguments, stamp).load(part, *beside)
 
 
 @lru_cache(maxsize=1)

@@ -4,9 +4,7 @@ from burstline.formats.paraver.editing.splice import WantedCounter as WantedCoun
 from burstline.formats.paraver.editing.splice import added_types as added_types
 from burstline.formats.paraver.editing.splice import splice as splice
 from burstline.formats.paraver.editing.splice import type_labels as type_labels
-from burstline.formats.paraver.files.header import companion_paths as companion_paths
 from burstline.formats.paraver.files.header import recognises as recognises
-from burstline.formats.paraver.files.pcf import read_pcf as read_pcf
 from burstline.formats.paraver.reading.trace import convert as convert
 from burstline.formats.paraver.reading.trace import read as read
 from burstline.formats.paraver.reading.trace_file import scan as scan

@@ -4,7 +4,6 @@ from burstline.formats.raw.files.folder import recognises as recognises
 from burstline.formats.raw.files.folder import settle as settle
 from burstline.formats.raw.files.folder import stored as stored
 from burstline.formats.raw.files.layout import COUNT_TYPE as COUNT_TYPE
-from burstline.formats.raw.files.layout import HEADER_BYTES as HEADER_BYTES
 from burstline.formats.raw.files.layout import TIME_TYPE as TIME_TYPE
 from burstline.formats.raw.files.layout import Ending as Ending
 from burstline.formats.raw.files.layout import Kind as Kind

@@ -205,10 +205,10 @@ class RawSource(intake.Divisible[intake.Processes | Sliced, tuple[Batch, ...]]):
             return read_part(basis, part)
         return (read_batch(basis, part.processes),)
 
-    def named(self, part: intake.Processes | Sliced) -> ProcessNames:
+    def named(self, part: intake.Processes | Sliced) -> tuple[ProcessNames]:
         """The rows of stacks, and the functions, of the processes of a part."""
         own = slice(part.processes.start, part.processes.stop)
-        return ProcessNames(own.start, self._basis.stacks[own], self._basis.functions[own])
+        return (ProcessNames(own.start, self._basis.stacks[own], self._basis.functions[own]),)
 
     def shared(self, workers: Workers, folder: Path, memory: int) -> intake.Shared:
         """How workers load parts of it."""

@@ -451,9 +451,7 @@ class StoreTables(Mapping[str, pa.Table]):
         """The number of rows of a table on each location, counted once."""
         if name not in self._counts:
             count = np.zeros(self.rows("locations"), np.int64)
-            for part in (
-                self.batches(name, ["location"]) if name in self.manifest.tables else ()
-            ):
+            for part in self._parts(name, ["location"]):
                 location = to_numpy(part["location"])
                 first = np.flatnonzero(begins_run(location))
                 np.add.at(count, location[first], run_lengths(first, len(location)))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,13 +99,11 @@ class Footer:
         return [leaf for k, leaf in enumerate(self.leaves) if k not in by_delta]
 
 
-def _column_chunk(fields: dict[int, Any]) -> Chunk:
-    least, most = fields.get(12, (None, None))
-    return Chunk(fields[2], fields[7], fields[9], fields.get(11), least, most)
-
-
 _STATISTICS: Final = Shape({5: bytes, 6: bytes}, lambda fields: (fields.get(6), fields.get(5)))
-_CHUNK: Final = Shape({2: [int], 7: int, 9: int, 11: int, 12: _STATISTICS}, _column_chunk)
+_CHUNK: Final = Shape(
+    {2: [int], 7: int, 9: int, 11: int, 12: _STATISTICS},
+    lambda f: Chunk(f[2], f[7], f[9], f.get(11), *f.get(12, (None, None))),
+)
 _COLUMN: Final = Shape({3: _CHUNK}, lambda fields: fields[3])
 _GROUP: Final = Shape({1: [_COLUMN], 3: int}, lambda fields: RowGroup(fields[1], fields[3]))
 _ELEMENT: Final = Shape({4: bytes}, lambda fields: fields[4])

@@ -225,7 +225,7 @@ def convert(
         shared = None
         if workers is not None:
             arguments = anchor.absolute(), gauges, workers.memory_each or memory
-            shared = intake.Shared(workers, ArchiveSource, arguments, lambda _: None, anchor)
+            shared = intake.Shared(workers, ArchiveSource, arguments, lambda _: (), anchor)
         source = ArchiveSource(anchor, gauges, memory)
         pace = intake.Pace(threads, shared=shared, progress=progress)
         intake.convert(source, target, memory=memory, pace=pace)

@@ -7,6 +7,7 @@ The scheme is Score-P's, because analysers rely on it: a thread's reference is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Final, TypeVar
 
 import numpy as np
@@ -132,14 +133,10 @@ class WrittenCommunicators:
         # (communicators,): the reference of each row, the same for all of the kind "self"
         self.reference = np.full(len(communicators), -1, np.int64)
         self._is_self = [row["kind"] == "self" for row in communicators]
-        self_reference = -1
+        own = cache(lambda: self._add("MPI_COMM_SELF", COMM_SELF, {}, []))
         for row in communicators:
-            if row["kind"] != "self":
-                reference = self._define(row["application"], row["kind"], row["members"])
-            elif self_reference < 0:
-                reference = self_reference = self._add("MPI_COMM_SELF", COMM_SELF, {}, [])
-            else:
-                reference = self_reference
+            about = row["application"], row["kind"], row["members"]
+            reference = own() if row["kind"] == "self" else self._define(*about)
             self.reference[row["communicator"]] = reference
         for application in np.unique(self.application).tolist():
             if application not in self._worlds:

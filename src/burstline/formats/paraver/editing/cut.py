@@ -57,7 +57,9 @@ def completed(
     Of a store, `near` is what :func:`burstline.selection.narrowed` makes of it for `after`.
     """
     limits = np.iinfo(np.int64)
-    location = _new_locations(before, after)
+    names = ("application", "rank", "thread")
+    places = (each.arrays("locations", *names) for each in (after, before))
+    location = row_of(*codes(*places)).astype(np.int32)
     start = np.broadcast_to(limits.min + 1 if start_ns is None else start_ns, len(location))
     end = np.broadcast_to(limits.max if end_ns is None else end_ns, len(location))
     died = before.locations["died_ns"].to_numpy()
@@ -76,13 +78,6 @@ def completed(
             claim = pc.not_equal(facts["key"], "claimed_duration_ns")
             tables["metadata"] = facts.filter(claim)
     return overlaid(after, tables)
-
-
-def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
-    places = [
-        trace.arrays("locations", "application", "rank", "thread") for trace in (after, before)
-    ]
-    return row_of(*codes(*places)).astype(np.int32)
 
 
 def _torn_calls(

@@ -67,6 +67,10 @@ class JournalCount:
         return self._dropped + journal.resident
 
 
+COUNTS: Final = ("lines", "states", "events", "pairs", "communications", "value_sum")
+"""What is counted of the text, by its names in :class:`Scanned`."""
+
+
 class BlockFacts(NamedTuple):
     """What a block says beside what it has of each location."""
 
@@ -100,19 +104,14 @@ class Scanned:
 
     def take(self, block: BlockFacts) -> None:
         """Count a block, which comes in file order."""
-        lines, states, events, pairs, communications, value_sum = block.counts
         for kind, count, line, excerpt in block.flaws:
             shown = printable(excerpt.decode("utf-8", "replace"))
             where = f"line {self.lines + line + 1}: {shown!r}"
             self.defects.add(Oddity(kind, _SEVERITY.get(kind, "loss"), where, count))
         for line, text in block.texts:
             self._take_text(self.lines + line + 1, text)
-        self.lines += lines
-        self.states += states
-        self.events += events
-        self.pairs += pairs
-        self.communications += communications
-        self.value_sum = (self.value_sum + value_sum) % (1 << 64)
+        for name, count in zip(COUNTS, block.counts, strict=True):
+            setattr(self, name, (getattr(self, name) + count) % (1 << 64))
 
     def finish(self, damage: str) -> None:
         """Note what is known at the end; `damage` is why a compressed file ends early."""

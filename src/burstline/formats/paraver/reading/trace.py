@@ -169,7 +169,7 @@ class ScannedSource(intake.Source[Buckets, Built]):
         )
         path, names = opened.path.absolute(), tuple(files.names)
         arguments = path, opened.buckets, files.folder, names, words
-        return intake.Shared(workers, opened_by_worker, arguments, lambda _: None, path)
+        return intake.Shared(workers, opened_by_worker, arguments, lambda _: (), path)
 
     def load(self, part: Buckets) -> Built:
         """The rows of some buckets; their journals are used up, one part after the other."""

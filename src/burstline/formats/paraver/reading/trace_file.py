@@ -36,7 +36,7 @@ from burstline.formats.paraver.files.row import RowNames, read_row
 from burstline.formats.paraver.files.threads import fact_tables
 from burstline.formats.paraver.reading.assembly import TableAssembly
 from burstline.formats.paraver.reading.kernel_vocabulary import counters_of, type_table
-from burstline.formats.paraver.reading.scan import BlockFacts, Overflow, Scanned
+from burstline.formats.paraver.reading.scan import COUNTS, BlockFacts, Overflow, Scanned
 from burstline.model import LOOP_TYPES, arrow_table, metadata_table, row_table, schema
 from burstline.progress import SILENCE, Progress
 
@@ -360,5 +360,4 @@ def scan(path: Path, *, threads: int = 2) -> dict[str, int]:
     """Counts of lines, records and pairs in a trace, and the sum of all event values."""
     with open_trace(path, most_buckets=1) as opened:
         scanned = opened.scan(None, threads=threads, progress=SILENCE)
-    names = ("lines", "states", "events", "pairs", "communications", "value_sum")
-    return {name: getattr(scanned, name) for name in names}
+    return {name: getattr(scanned, name) for name in COUNTS}

@@ -64,7 +64,9 @@ def numbering(trace: Trace) -> ObjectNumbers:
     if not trace.locations.num_rows:
         raise NotEnoughDataError("a trace without locations cannot be written as .prv")
     application, rank, thread = trace.arrays("locations", "application", "rank", "thread")
-    header = _source_header(trace)
+    path = Path(trace.metadata.get("path", "the source"))
+    lines = source_lines(trace, "header")
+    header = read_header(lines[0].encode(), path) if lines else None
     applications = distinct(application)[1]
     tasks = _dense_within(rank, applications)
     first, process = distinct(applications, tasks)
@@ -121,13 +123,6 @@ def _named_places(trace: Trace) -> tuple[Integers, Integers, tuple[int, ...]]:
     node = np.array([seen[name] for name in names], np.int64)
     cpu = placed(np.arange(1, len(node) + 1), np.argsort(node, kind="stable"), len(node))
     return node, cpu, tuple(np.bincount(node).tolist())
-
-
-def _source_header(trace: Trace) -> Header | None:
-    lines = source_lines(trace, "header")
-    if not lines:
-        return None
-    return read_header(lines[0].encode(), Path(trace.metadata.get("path", "the source")))
 
 
 def source_lines(trace: Trace, kind: str) -> list[str]:
