@@ -58,13 +58,11 @@ def test_cuts_are_those_of_a_walk_record_by_record(steps, most):
         records = file.records.copy()
 
     expected = cuts_of(records, most)
-    assert [part.begin.record for part in found.slices] == [place for place, _, _ in expected]
-    states = [(part.begin.record, part.begin.call, part.begin.seq) for part in found.slices]
-    assert states == expected
+    begins = [part.span.begin for part in found.slices]
+    assert [begin.record for begin in begins] == [place for place, _, _ in expected]
+    assert [(begin.record, begin.call, begin.seq) for begin in begins] == expected
     visits = [
-        sorted(
-            int(entry["number"]) for side in (found.earlier, found.later) for entry in side[k]
-        )
-        for k in range(len(found.slices))
+        sorted(int(entry["number"]) for side in (part.earlier, part.later) for entry in side)
+        for part in found.slices
     ]
     assert visits == crossing(records, [place for place, _, _ in expected])
