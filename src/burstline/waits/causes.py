@@ -104,6 +104,18 @@ def stretches_of(sync: Sync, points: PointColumns, nodes: int) -> tuple[StretchT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What tells the causes of waits: where threads met, and what each spent in between."""
+
+    sync: Sync
+    nodes: Nodes
+    severities: Severities
+    points: PointColumns
+    stretches: StretchTimes
+    like_scalasca: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Explained:
     """What each wait was explained by, by point."""
 
@@ -115,16 +127,9 @@ class Explained:
     out_of_order: int
 
 
-def add_delay_costs(
-    sync: Sync,
-    severities: Severities,
-    points: PointColumns,
-    stretches: StretchTimes,
-    marks: MarkedPoints,
-    *,
-    like_scalasca: bool,
-) -> Explained:
+def add_delay_costs(of: Evidence, marks: MarkedPoints) -> Explained:
     """Add what delays cost others, and which waits for messages pass on."""
+    sync, severities, points = of.sync, of.severities, of.points
     location, start, end, threads = marks.serial
     start = np.where(start >= 0, points.row[start], UNKNOWN)
     end = points.row[end]
@@ -132,14 +137,13 @@ def add_delay_costs(
     serial = tuple(
         np.ascontiguousarray(column[order]) for column in (location, start, end, threads)
     )
-    nodes = severities.shape[0]
     short, long_, excess, waits, passed_on, blamed, unexplained, out_of_order = _core.delays(
         points.kernel,
-        stretches.kernel,
+        of.stretches.kernel,
         serial,
-        nodes,
+        len(of.nodes),
         int((sync.thread == 0).sum()),
-        like_scalasca,
+        of.like_scalasca,
     )
     for name, *costs in zip(DELAY_TYPES, short, long_, strict=True):
         for metric, (node, cost) in zip(
@@ -187,24 +191,16 @@ def add_sums(severities: Severities) -> None:
 
 
 def add_critical_path(
-    sync: Sync,
-    nodes: Nodes,
-    severities: Severities,
-    points: PointColumns,
-    stretches: StretchTimes,
-    *,
-    marks: MarkedPoints,
-    starts: Integers,
-    measured: Integers,
-    like_scalasca: bool,
+    of: Evidence, marks: MarkedPoints, starts: Integers, measured: Integers
 ) -> bool:
     """Add the critical path and what it costs; whether stamps made it a circle."""
+    severities, points = of.severities, of.points
     stops = mask_at(points.row[starts], len(points.type))
     end = int(points.row[marks.end]) if marks.end >= 0 else UNKNOWN
     path, _, broken = _core.critical_path(
         points.kernel,
-        stretches.kernel,
-        len(nodes),
+        of.stretches.kernel,
+        len(of.nodes),
         marks.end_location,
         end,
         stops.view(np.uint8),
@@ -212,26 +208,21 @@ def add_critical_path(
     path = path.reshape(severities.shape)
     severities.add_dense("critical_path", path)
     length = path.sum(axis=1)
-    useful = _useful_time(sync, points, stretches, severities.shape, measured)
+    useful = _useful_time(of, measured)
     rows = np.flatnonzero(length > 0)
     activities = np.minimum(length[rows, None], useful[rows])
     severities.add_rows("critical_path_activities", rows, activities)
     beside = useful.copy()
     beside[rows] = np.maximum(0, useful[rows] - length[rows, None])
     severities.add_dense("non_critical_path_activities", np.maximum(0, beside, out=beside))
-    _add_path_imbalance(nodes, severities, path, measured, like_scalasca=like_scalasca)
-    _add_impact(severities, path, useful, like_scalasca=like_scalasca)
+    _add_path_imbalance(of, path, measured)
+    _add_impact(of, path, useful)
     return broken
 
 
-def _useful_time(
-    sync: Sync,
-    points: PointColumns,
-    stretches: StretchTimes,
-    shape: tuple[int, int],
-    measured: Integers,
-) -> Floats:
+def _useful_time(of: Evidence, measured: Integers) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""
+    sync, points, stretches, shape = of.sync, of.points, of.stretches, of.severities.shape
     waits = np.flatnonzero(points.wait_ns > 0)
     if not (sync.thread != 0).any():
         return measured - dense(
@@ -269,21 +260,15 @@ def dense(
     return np.bincount(cells, value, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _add_path_imbalance(
-    nodes: Nodes,
-    severities: Severities,
-    path: Floats,
-    measured: Integers,
-    *,
-    like_scalasca: bool,
-) -> None:
+def _add_path_imbalance(of: Evidence, path: Floats, measured: Integers) -> None:
+    severities, nodes = of.severities, of.nodes
     busy = measured.copy()
     for metric in ("omp_management", *(WAITS.keys() - {"omp_idle_threads"})):
         rows, values = severities.rows(metric)
         busy[rows] -= values
     busy[[category == "omp_ordered" for category in nodes.category]] = 0
     length, mean = path.sum(axis=1), busy.mean(axis=1)
-    if like_scalasca:
+    if of.like_scalasca:
         # Scalasca compares a call path with all that is below it.
         length, mean = nodes.inclusive(length), nodes.inclusive(mean)
     rows = np.flatnonzero((length > mean) & (length > 0))
@@ -291,9 +276,7 @@ def _add_path_imbalance(
     severities.add_rows("critical_path_imbalance", rows, share * (length - mean)[rows, None])
 
 
-def _add_impact(
-    severities: Severities, path: Floats, useful: Floats, *, like_scalasca: bool
-) -> None:
+def _add_impact(of: Evidence, path: Floats, useful: Floats) -> None:
     """Spread what each location lacks over the critical path, by what it lacks it in."""
     length = path.sum(axis=1, keepdims=True)
     whole = length.sum()
@@ -307,15 +290,15 @@ def _add_impact(
         (np.where(useful == 0, length, 0), outside),
     ):
         total = shares.sum(axis=0)
-        if like_scalasca and not total.all():  # Scalasca 2.6 divides by 0 and loses all
+        if of.like_scalasca and not total.all():  # Scalasca 2.6 divides by 0 and loses all
             impacts.append(np.zeros_like(path))
             continue
         cost = (shares * (lack / np.where(total > 0, total, 1))).sum(axis=1, keepdims=True)
         impacts.append(np.maximum(0, cost) * path / length)
     whole_cost, inter = (np.rint(impact).astype(np.int64) for impact in impacts)
     intra = np.where(whole_cost != 0, whole_cost - inter, 0)
-    if not like_scalasca:  # it may find more lacking between partitions than in all
+    if not of.like_scalasca:  # it may find more lacking between partitions than in all
         inter, intra = np.minimum(inter, whole_cost), np.maximum(0, intra)
-    severities.add_rows("critical_imbalance_impact", rows, whole_cost)
-    severities.add_rows("inter_partition_imbalance", rows, inter)
-    severities.add_rows("intra_partition_imbalance", rows, intra)
+    of.severities.add_rows("critical_imbalance_impact", rows, whole_cost)
+    of.severities.add_rows("inter_partition_imbalance", rows, inter)
+    of.severities.add_rows("intra_partition_imbalance", rows, intra)

@@ -63,13 +63,9 @@ def patterns_of(
     visits = add_visits(sync, severities, region_enters)
     explained, is_circular = None, False
     if has_causes:
-        explained = causes.add_delay_costs(
-            sync, severities, ordered, stretches, marks, like_scalasca=like_scalasca
-        )
-        is_circular = causes.add_critical_path(
-            sync, nodes, severities, ordered, stretches, marks=marks, starts=starts,
-            measured=measured, like_scalasca=like_scalasca,
-        )  # fmt: skip
+        known = causes.Evidence(sync, nodes, severities, ordered, stretches, like_scalasca)
+        explained = causes.add_delay_costs(known, marks)
+        is_circular = causes.add_critical_path(known, marks, starts, measured)
     add_time_tree(sync, nodes, severities, visits, measured)
     add_imbalance(sync, nodes, severities, visits)
     add_counts(sync, severities)
