@@ -30,7 +30,6 @@ from burstline.signature.model import Phase as Phase
 from burstline.signature.model import Process as Process
 from burstline.signature.model import stamps_of as stamps_of
 from burstline.signature.processes import METHODS as METHODS
-from burstline.signature.published import SIMILARITY as SIMILARITY
 from burstline.signature.published import Coordination as Coordination
 from burstline.signature.published import Key as Key
 from burstline.signature.published import epas as epas

@@ -35,7 +35,6 @@ from burstline.structure.calls import Calls as Calls
 from burstline.structure.calls import chosen_application as chosen_application
 from burstline.structure.computation import Inside as Inside
 from burstline.structure.computation import InsideLoop as InsideLoop
-from burstline.structure.computation import SourcePlace as SourcePlace
 from burstline.structure.computation import innermost_loops as innermost_loops
 from burstline.structure.computation import sites_before as sites_before
 from burstline.structure.detection import METHODS as METHODS
@@ -65,7 +64,6 @@ from burstline.structure.reduction import Reduced as Reduced
 from burstline.structure.reduction import reduce_to_sites as reduce_to_sites
 from burstline.structure.source import Parts as Parts
 from burstline.structure.tables.call_counts import CallCounts as CallCounts
-from burstline.structure.tables.call_counts import CallPhase as CallPhase
 from burstline.structure.tables.call_counts import Seen as Seen
 from burstline.structure.tables.in_calls import InCalls as InCalls
 from burstline.structure.tables.segments import Change as Change

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from math import isnan
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -146,18 +145,14 @@ class NodeAssembly:
 
     def items(self, drafts: Iterable[Draft], outside: Iterable[int]) -> tuple[Item, ...]:
         """The nodes of a program, of its outermost loops and the calls outside loops."""
-        return self._body(drafts, outside, None, count(1))
+        return self._body(drafts, outside, None)
 
     def calls(self, uniques: Iterable[int]) -> tuple[Call, ...]:
         """A node for each site among unique calls, in the order of the program."""
         return tuple(sorted(self._calls(uniques, None), key=lambda call: self.place[call.site]))
 
     def _body(
-        self,
-        drafts: Iterable[Draft],
-        uniques: Iterable[int],
-        around: _Around | None,
-        ids: Iterator[int],
+        self, drafts: Iterable[Draft], uniques: Iterable[int], around: _Around | None
     ) -> tuple[Item, ...]:
         placed: list[tuple[int, Draft | Call]] = [
             (self._place(draft), draft) for draft in drafts
@@ -165,8 +160,7 @@ class NodeAssembly:
         placed += [(self.place[call.site], call) for call in self._calls(uniques, around)]
         placed.sort(key=itemgetter(0))
         return tuple(
-            node if isinstance(node, Call) else self._loop(node, around, ids)
-            for _, node in placed
+            node if isinstance(node, Call) else self._loop(node, around) for _, node in placed
         )
 
     def _calls(self, uniques: Iterable[int], around: _Around | None) -> Iterator[Call]:
@@ -210,10 +204,7 @@ class NodeAssembly:
         if operation in _TO_ALL and exchanges.are_none:
             partners = replace(partners, law=Law("all others", 1.0))
         offsets = set(self.reduced.offset[members].ravel().tolist()) - {UNKNOWN}
-        return {
-            "partners": partners,
-            "offset": offsets.pop() if len(offsets) == 1 else None,
-        }
+        return {"partners": partners, "offset": offsets.pop() if len(offsets) == 1 else None}
 
     def _communicator(self, members: Integers) -> str | None:
         numbers = set(self.reduced.communicator[members].tolist()) - {UNKNOWN}
@@ -224,8 +215,8 @@ class NodeAssembly:
         places = [self.place[number] for number in self.reduced.site[draft.calls].tolist()]
         return min(places + [self._place(child) for child in draft.children])
 
-    def _loop(self, draft: Draft, outer: _Around | None, ids: Iterator[int]) -> Loop:
-        number = next(ids)
+    def _loop(self, draft: Draft, outer: _Around | None) -> Loop:
+        number = len(self.numbered) + 1
         self.numbered[number] = draft, None if outer is None else outer.loop
         executions = np.zeros(len(self.reduced.ranks), np.int64)
         entries, filled = np.zeros_like(executions), np.zeros_like(executions)
@@ -263,7 +254,7 @@ class NodeAssembly:
             mean_ns=float(np.average(mean_ns[lanes], weights=executions[lanes])),
             inside_ns=inside_ns,
             share=share_of_run(inside_ns, lanes, self.reduced.run_ns),
-            items=self._body(draft.children, draft.calls, around, ids),
+            items=self._body(draft.children, draft.calls, around),
             hidden=draft.hidden,
         )
 

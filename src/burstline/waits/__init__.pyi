@@ -39,9 +39,7 @@ from burstline.waits.metrics import WAITS as WAITS
 from burstline.waits.metrics import metric_named as metric_named
 from burstline.waits.places import EXTENSION as EXTENSION
 from burstline.waits.places import one_of as one_of
-from burstline.waits.regression import Fit as Fit
 from burstline.waits.regression import fitted as fitted
-from burstline.waits.result import Modelled as Modelled
 from burstline.waits.sampled import Sampled as Sampled
 from burstline.waits.sampled import by_times_seen as by_times_seen
 from burstline.waits.sampled import function_of as function_of
