@@ -89,12 +89,6 @@ class Readings:
         is_event &= row >= 0
         return row[is_event], is_event
 
-    def add_up(self, effort: Integers) -> Integers:
-        """The efforts, made sums on each location, up to each event and with it, in place."""
-        for part in np.split(effort, self.begin[1:-1]):
-            np.cumsum(part, out=part)
-        return effort
-
 
 def readings_of(trace: Trace) -> Readings:
     """All events of a trace. The leave of a call that nobody left is none."""

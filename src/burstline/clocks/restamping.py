@@ -21,6 +21,7 @@ from burstline.model import Trace, schema
 from burstline.synchronisation import BEFORE, ENTER, INSIDE, LEAVE, PLACES
 
 _PLACE_OF: Final = {"enter_ns": ENTER, "leave_ns": LEAVE, "fork_ns": BEFORE, "join_ns": LEAVE}
+_SIDES: Final = ("sender_location", "receiver_location")
 _CAUSES: Final = ("send_ns", "begin_ns", "fork_ns", "release_ns")
 _ENDS: Final = {"end_ns": ("start_ns", "begin_ns")}
 
@@ -54,12 +55,9 @@ def _restamped_table(stamps: Stamping, name: str, table: pa.Table) -> pa.Table:
     for column in schema.TABLES[name].columns:
         if not column.is_moment:
             continue
-        side = (
-            "receiver_location"
-            if column.name.startswith(("post", "receive"))
-            else "sender_location"
-        )
-        side = next(c for c in (side, "fork_location", "location") if c in columns)
+        at_receiver = column.name.startswith(("post", "receive"))
+        sides = _SIDES[at_receiver], "fork_location", "location"
+        side = next(name for name in sides if name in columns)
         seq = "seq" if column.name == "time_ns" else column.name.replace("_ns", "_seq")
         location, time = to_numpy(table[side]), to_numpy(table[column.name])
         ordinal = to_numpy(table[seq]) if seq in columns else np.full(len(time), NO_VALUE)

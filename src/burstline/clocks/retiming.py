@@ -22,6 +22,7 @@ from burstline.columns import (
     begins_run,
     coded,
     from_numpy,
+    mask_at,
     slices,
     take,
     with_column,
@@ -377,8 +378,7 @@ def _of_several(who: AnyIntegers, *keys: AnyIntegers) -> Mask:
     starts = begins_run(*(key[order] for key in keys))
     group = np.cumsum(starts) - 1
     changes = np.flatnonzero(begins_run(who[order]) & ~starts)
-    is_shared = np.zeros(int(group[-1]) + 1, bool)
-    is_shared[group[changes]] = True
+    is_shared = mask_at(group[changes], int(group[-1]) + 1)
     rows = np.zeros(len(who), bool)
     rows[order] = is_shared[group]
     return rows

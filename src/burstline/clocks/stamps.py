@@ -59,15 +59,17 @@ class Stamps:
 def stamps_of(rows: Rows, readings: Readings, efforts: Sequence[Integers]) -> list[Stamps]:
     """Stamps of the clock of each of the efforts, all in one replay; efforts become sums."""
     event = np.maximum(readings.rows(rows.location, rows.place // PLACES), 0)
-    sums = [readings.add_up(effort) for effort in efforts]
+    for effort in efforts:
+        for part in np.split(effort, readings.begin[1:-1]):
+            np.cumsum(part, out=part)
     replayed = replay(
-        rows, [ReplayModel(rows.steps(total[event]), latency=1) for total in sums]
+        rows, [ReplayModel(rows.steps(total[event]), latency=1) for total in efforts]
     )
-    for total, stamp in zip(sums, replayed.stamps, strict=True):
+    for total, stamp in zip(efforts, replayed.stamps, strict=True):
         np.subtract(stamp, total[event], out=stamp)
     span = np.int64(rows.place.max(initial=0) + 1)
     key = rows.location * span + rows.place
     return [
         Stamps(readings, total, rows, late, replayed.cycles, span, key)
-        for total, late in zip(sums, replayed.stamps, strict=True)
+        for total, late in zip(efforts, replayed.stamps, strict=True)
     ]

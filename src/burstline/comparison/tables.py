@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -51,14 +52,16 @@ class Tables:
         return tuple(name for name in self.parents if name in chosen)
 
     def shares(self, members: Sequence[int], metrics: Sequence[str]) -> Floats:
-        """What metrics take of the time without those below them, shape (metrics, call paths).
-
-        Of several profiles that of their mean; all zero where there is no time.
-        """
+        """What metrics alone take of the time of all, shape (metrics, call paths)."""
         whole = sum(self.tables[member][TIME].sum() for member in members)
         alone = np.zeros((len(metrics), len(self.call_paths)))
-        for member in members:
-            self._add_alone(alone, self.tables[member], metrics)
+        for table in (self.tables[member] for member in members):
+            rows = {name: row for row, name in enumerate(metrics) if name in table}
+            for name, row in rows.items():
+                alone[row] += table[name]
+                above = (each for each in _above(self.parents, name) if each in rows)
+                for around in islice(above, 1):
+                    alone[rows[around]] -= table[name]
         return _as_shares(alone, whole)
 
     def shares_of(self, metric: str, members: Sequence[int]) -> Floats:
@@ -79,18 +82,6 @@ class Tables:
         whole = sum(table[TIME].sum() for table in tables)
         total = sum(table[metric].sum() for table in tables if metric in table)
         return float(total / whole) if whole > 0 else 0.0
-
-    def _add_alone(
-        self, alone: Floats, table: Mapping[str, Floats], metrics: Sequence[str]
-    ) -> None:
-        """Add the values of a table, each metric without those of `metrics` below it."""
-        rows = {name: row for row, name in enumerate(metrics) if name in table}
-        for name, row in rows.items():
-            alone[row] += table[name]
-            above = _above(self.parents, name)
-            around = next((each for each in above if each in rows), None)
-            if around is not None:
-                alone[rows[around]] -= table[name]
 
 
 def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, Integers
+from burstline.columns import UNKNOWN, Integers, placed
 from burstline.identity.vocabulary import Vocabulary
 from burstline.model import NAMES, Trace
 
@@ -129,11 +129,10 @@ def path_labels(trace: Trace, rows: Integers) -> tuple[Integers, list[str]]:
     """The labels of some rows of `call_paths` as numbers by row, -1 of others, and as text."""
     number, paths = clean_paths(trace)
     labels: Vocabulary[str] = Vocabulary()
-    of_path = np.full(len(paths), UNKNOWN, np.int64)
     used = np.unique(number[rows])
     used = used[used > 0]
-    of_path[used] = labels.numbers(";".join(map(str, paths[k])) for k in used.tolist())
-    return of_path[number], labels.names
+    numbers = labels.numbers(";".join(map(str, paths[k])) for k in used.tolist())
+    return placed(numbers, used, len(paths), UNKNOWN)[number], labels.names
 
 
 def shared_frames(paths: Sequence[Sequence[Any]]) -> int:

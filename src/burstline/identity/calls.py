@@ -178,9 +178,8 @@ def _collective_roots(trace: Trace, within: range) -> _Facts:
     names = ["location", "call", "collective"]
     location, call, collective = _gathered(
         _parts(trace, "collective_members", names),
-        lambda location, _, collective: (
-            _inside(location, within) & (root[collective] != UNKNOWN)
-        ),
+        within,
+        lambda _, collective: root[collective] != UNKNOWN,
     )
     return _Facts(location, call, root[collective])
 
@@ -189,10 +188,8 @@ def _sole_senders(trace: Trace, within: range) -> _Facts:
     """The sender of all messages that a call of some locations completes, where it is one."""
     (rank,) = trace.arrays("locations", "rank")
     names = ["receiver_location", "receive_call", "sender_location"]
-    location, call, sender = _gathered(
-        _parts(trace, "messages", names),
-        lambda location, call, _: _inside(location, within) & (call != UNKNOWN),
-    )
+    parts = _parts(trace, "messages", names)
+    location, call, sender = _gathered(parts, within, lambda call, _: call != UNKNOWN)
     if not len(location):
         return _NOTHING
     sender = rank[sender]
@@ -205,20 +202,17 @@ def _sole_senders(trace: Trace, within: range) -> _Facts:
     return _Facts(location[first][single], call[first][single], sender[first][single])
 
 
-def _gathered(parts: Iterable[pa.Table], chosen: Callable[..., Mask]) -> list[npt.NDArray[Any]]:
-    """Three columns of all rows that are chosen by them, as narrow as in the table."""
+def _gathered(
+    parts: Iterable[pa.Table], within: range, chosen: Callable[..., Mask]
+) -> list[npt.NDArray[Any]]:
+    """Location and two columns of rows that are chosen by these, as narrow as in the table."""
     gathered: list[list[npt.NDArray[Any]]] = [[np.zeros(0, np.int32)] for _ in range(3)]
     for part in parts:
-        columns = [to_numpy(column) for column in part.columns]
-        rows = chosen(*columns)
+        location, *_ = columns = [to_numpy(column) for column in part.columns]
+        rows = (location >= within.start) & (location < within.stop) & chosen(*columns[1:])
         for pieces, column in zip(gathered, columns, strict=True):
             pieces.append(column[rows])
     return [np.concatenate(pieces) for pieces in gathered]
-
-
-def _inside(location: AnyIntegers, within: range) -> Mask:
-    inside: Mask = (location >= within.start) & (location < within.stop)
-    return inside
 
 
 def _parts(trace: Trace, name: str, columns: list[str]) -> Iterator[pa.Table]:

@@ -107,14 +107,10 @@ def call_tree(trace: Trace) -> CallTree:
 
 def rooted_tree(trace: Trace) -> CallTree:
     """The call paths of a trace below one root: the program, or the function all is below."""
-    tree = call_tree(trace)
-    return tree if tells_program(trace) else without_program(tree)
-
-
-def tells_program(trace: Trace) -> bool:
-    """Whether any location says when the program began: then the root has time of its own."""
-    kind = trace.arrays("other_events", "kind")[0]
-    return bool((kind == OTHER_EVENT_KINDS.index("program_begin")).any())
+    tree, (kind,) = call_tree(trace), trace.arrays("other_events", "kind")
+    # Where a location says when the program began, the root has time of its own.
+    tells_program = (kind == OTHER_EVENT_KINDS.index("program_begin")).any()
+    return tree if tells_program else without_program(tree)
 
 
 def without_program(tree: CallTree) -> CallTree:
@@ -238,10 +234,7 @@ def _innermost_around(rows: Columns, moments: Columns) -> Integers:
 def _tree_items(
     trace: Trace, calls: Columns, regions: Columns, around: Integers, symbol_of: _Symbols
 ) -> tuple[Integers, Integers]:
-    """What hangs where: the item above each item, -1 below the program, and its symbol.
-
-    Items are the regions, then the teams' constructs, then the calls.
-    """
+    """The region, team or call above each, in this order, -1 for none, and its symbol."""
     fork_location, fork_seq = trace.arrays("teams", "fork_location", "fork_seq")
     fork_around = _innermost_around(regions, {"location": fork_location, "enter_seq": fork_seq})
     above, team, construct = regions["parent"], regions["team"], regions["construct"]
@@ -398,10 +391,7 @@ class _Builder:
     def table(
         self, *occurrences: tuple[Columns, AnyIntegers]
     ) -> tuple[pa.Table, npt.NDArray[np.int32]]:
-        """The nodes that occur, or hold some that do, in preorder; and the row of each node.
-
-        Siblings are in the order in which the first location that has any of them meets them.
-        """
+        """The nodes that occur, or hold some, in preorder as they are met; the row of each."""
         never = (np.iinfo(np.int64).max, 0)
         met = [never] * len(self._steps)
         for rows, nodes in occurrences:
