@@ -25,6 +25,7 @@ from burstline.columns import (
     coded,
     numpy_columns,
     ordinal_within,
+    placed,
     run_lengths,
     take,
 )
@@ -205,8 +206,7 @@ class _CallPlaces:
     def __init__(self, near: Near, locations: int) -> None:
         location, call, self._place = near.near[:, np.lexsort((near.near[1], near.near[0]))]
         self._rows = Ordinals(location, call)
-        self._process = np.full(locations, UNKNOWN)
-        self._process[near.location] = near.of_process
+        self._process = placed(near.of_process, near.location, locations, UNKNOWN)
         self._ends = np.zeros((4, locations), np.int64)
         self._ends[:, near.location] = near.ends
 

@@ -452,10 +452,7 @@ def _measured_windows(times: Floats, base: Floats, estimator: str) -> Measured |
 
 
 def _usual_ratio(times: Floats, base: Floats) -> float:
-    """The median of what windows took by what they took on the base machine.
-
-    Each counts by its time there. Between two values, the median is halfway.
-    """
+    """The median of what windows took by what they did on the base machine, weighed by that."""
     known = base > 0
     if not known.any():
         return 1.0

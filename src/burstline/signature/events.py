@@ -48,11 +48,9 @@ TIME: Final = "time"
 """What computation is compared by where nothing was counted."""
 
 _WORK: Final = (
-    ("papi_tot_ins", "perf_count_hw_instructions", "instructions"),
-    ("ir_tot_ins",),
-    ("ir_bb",),
-    ("cpu", "task-clock"),
-)
+    "papi_tot_ins", "perf_count_hw_instructions", "instructions", "ir_tot_ins", "ir_bb", "cpu",
+    "task-clock",
+)  # fmt: skip
 _SENDS: Final = {
     name for name in (*BLOCKING_SENDS, *IMMEDIATE_SENDS) if "sendrecv" not in name.lower()
 }
@@ -189,7 +187,8 @@ def told_by(trace: Trace, **_: object) -> RunFacts:
         (location,) = numpy_columns(calls, "location")
         callers = np.flatnonzero(np.bincount(location[_are_counted(names)[codes]]))
         calling.update(applications[callers].tolist())
-    counted = dict.fromkeys(_work_counters(trace.counter_names), 0)
+    by_name = {name.lower(): name for name in trace.counter_names}
+    counted = {by_name[name]: 0 for name in _WORK if name in by_name}
     lasting = 0
     for bursts in trace.batches("bursts", [*POLL_COLUMNS, "call_after", *counted]):
         has_call = numpy_columns(bursts, "call_after")[0] >= 0
@@ -218,10 +217,7 @@ def require_events(count: int) -> None:
 def events_in(
     trace: Trace, application: int, *, counter: str, has_work: bool = True, full: bool = True
 ) -> Events:
-    """The events of an application in a trace, or in some locations of it.
-
-    Their work is told by a counter, if it is asked for; their tokens tell partners if `full`.
-    """
+    """The events of an application in a trace, or in some locations, with what is asked for."""
     location, enter_ns, leave_ns = trace.arrays("calls", "location", "enter_ns", "leave_ns")
     codes, names = coded(trace.table("calls")["operation"])
     applications, processes, rank_of = trace.arrays(
@@ -347,11 +343,6 @@ def _event_work(trace: Trace, row: Integers, begin: Integers, counter: str) -> I
     of_location = trace.arrays("calls", "location")[0][row[first]]
     work[first] = until[first] - total[offsets[of_location]]
     return work
-
-
-def _work_counters(names: Iterable[str]) -> list[str]:
-    by_name = {name.lower(): name for name in names}
-    return [by_name[name] for group in _WORK for name in group if name in by_name]
 
 
 def _partner_tokens_of(

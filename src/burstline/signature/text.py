@@ -13,14 +13,7 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.model import COUNTED
-from burstline.signature.model import (
-    VERSION,
-    Measurement,
-    Phase,
-    Process,
-    Signature,
-    Stamps,
-)
+from burstline.signature.model import VERSION, Measurement, Phase, Process, Signature, Stamps
 
 _T = TypeVar("_T")
 

@@ -46,9 +46,7 @@ def unsteadiness(found: Occurrences, boundaries: Integers) -> float:
 
 
 def spread_of(
-    signature: Signature,
-    every: Sequence[tuple[Process, ...]],
-    measured: Sequence[Measurement],
+    signature: Signature, every: Sequence[tuple[Process, ...]], measured: Sequence[Measurement]
 ) -> float:
     """How far each base run predicts the others wrongly, root mean square of the shares."""
     errors = []

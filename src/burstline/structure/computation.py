@@ -21,6 +21,7 @@ from burstline.columns import (
     begins_run,
     distinct,
     mask_at,
+    placed,
     row_of,
     sums_by,
     take,
@@ -86,10 +87,8 @@ def sites_before(structure: Structure) -> Integers:
     length_ns = np.maximum(calls.enter_ns[later] - calls.leave_ns[later - 1], 0)
     pair, row = np.unique(site[later] * sites + site[later - 1], return_inverse=True)
     time_ns = sums_by(row, length_ns, len(pair))
-    before = np.full(sites, UNKNOWN, np.int64)
-    order = np.argsort(time_ns, kind="stable")  # the longest is written last
-    before[pair[order] // sites] = pair[order] % sites
-    return before
+    pair = pair[np.argsort(time_ns, kind="stable")]  # the longest is written last
+    return placed(pair % sites, pair // sites, sites, UNKNOWN)
 
 
 def innermost_loops(structure: Structure) -> Integers:

@@ -60,10 +60,7 @@ class Exchanges:
     def of(
         cls, trace: Trace, calls: Calls, unique: Integers, received: Received | None = None
     ) -> Exchanges:
-        """The messages of a trace, where `unique` is the number of each of the calls.
-
-        A part of a trace has those that are sent there: what it `received` is told beside it.
-        """
+        """The messages of a trace by unique calls, or those a part sends and `received`."""
         call, is_sent, partner = _ends(trace, calls, received)
         order = np.lexsort((call, ~is_sent, unique[call]))  # those sent before those received
         number, is_sent, partner = unique[call[order]], is_sent[order], partner[order]
@@ -111,10 +108,12 @@ class Exchanges:
             return Partners()
         messages = [Messages(self.sequences, ranks, own, self.world_size) for own in ways]
         partners = np.unique(np.concatenate([own.partners for own in messages])).tolist()
-        laws = [
-            self._law_of((ranks.tobytes(), numbers.tobytes()), own)
-            for numbers, own in zip(ways, messages, strict=True)
-        ]
+        laws = []
+        for numbers, own in zip(ways, messages, strict=True):
+            key = ranks.tobytes(), numbers.tobytes()
+            if key not in self.laws:
+                self.laws[key] = law_of_messages(own)
+            laws.append(self.laws[key])
         return Partners(
             tuple(partners) if len(partners) <= MOST_LISTED else None,
             len(partners),
@@ -128,11 +127,6 @@ class Exchanges:
             return None
         sent = Messages(self.sequences, self.ranks, self.sent, self.world_size)
         return grid_law(sent.callers, sent.partners, self.world_size, sent.counts)
-
-    def _law_of(self, key: tuple[bytes, bytes], messages: Messages) -> Law | None:
-        if key not in self.laws:
-            self.laws[key] = law_of_messages(messages)
-        return self.laws[key]
 
 
 class Received(NamedTuple):

@@ -101,10 +101,6 @@ class _WaitRule(NamedTuple):
     meeting: Callable[[_Members, Mask, Mask], _Meeting]
 
 
-def _all_meet(members: _Members, signals: Mask, awaits: Mask) -> _Meeting:
-    return _Meeting(awaits, members.latest(signals), awaits)
-
-
 def _overlapping_meet(members: _Members, signals: Mask, awaits: Mask) -> _Meeting:
     """All that take part; where no time is common, only who awaits a later one that signals."""
     takes_part = signals | awaits
@@ -141,7 +137,8 @@ def _around_latest(members: _Members, latest: Integers, awaits: Mask) -> tuple[M
 _RULES: Final = (
     _WaitRule(
         "Barrier", Wait.BARRIER, "mpi_barrier_wait", "mpi_barrier_completion",
-        lambda m: (np.ones(len(m), bool), np.ones(len(m), bool)), _all_meet,
+        lambda m: (np.ones(len(m), bool), np.ones(len(m), bool)),
+        lambda m, signals, awaits: _Meeting(awaits, m.latest(signals), awaits),
     ),
     _WaitRule(
         "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block",

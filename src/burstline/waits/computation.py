@@ -100,15 +100,10 @@ def with_computation(graph: Graph) -> Graph:
 
 
 def at_times_of(graph: Graph, trace: Trace) -> Graph:
-    """The same call paths of the same calls, at the times of another trace.
-
-    What is off the processor, and in which functions, is told by the times that were recorded.
-    """
+    """The same call paths, off the processor as recorded, at the times of another trace."""
     sync = graph.sync
     moved = replace(
-        sync_of(trace, graph.tree),
-        computation_node=sync.computation_node,
-        resumed=sync.resumed,
+        sync_of(trace, graph.tree), computation_node=sync.computation_node, resumed=sync.resumed
     )
     return replace(graph, trace=trace, sync=moved)
 

@@ -127,10 +127,7 @@ def ideal_in(sync: Sync, parts: Parts, run: Ideal) -> Integers:
 
 
 def _stretches(sync: Sync, run: Ideal) -> tuple[Integers, Integers, Integers, Integers]:
-    """Location, start and length of calls and what lies around them, and their length there.
-
-    Before the first call and behind the last one that is the program, where it is told.
-    """
+    """Location, start, length and ideal length of calls and of what lies around them."""
     calls, (enter, leave, node) = sync.calls, sync.programs
     where, begin, end = calls.location, calls.enter_ns, calls.leave_ns
     inner = np.flatnonzero(where[1:] == where[:-1])

@@ -69,8 +69,6 @@ def _counted_once(
     """The messages whose wait counts: of a call that completes several, the largest, once."""
     rows = np.flatnonzero(wait > 0)
     several = is_multiple[call[rows]]
-    if not several.any():
-        return rows
     ones, rows = rows[~several], rows[several]
     rows = rows[np.lexsort((seq[rows], -wait[rows], call[rows]))]
     return np.concatenate([ones, rows[begins_run(call[rows])]])

@@ -29,13 +29,7 @@ from burstline.synchronisation import Sync
 from burstline.values import Contract, Documented, document
 from burstline.waits.computing_shares import computing_shares
 from burstline.waits.intrinsic import Intrinsic
-from burstline.waits.metrics import (
-    METRICS,
-    PARENTS,
-    WAITS,
-    exclusive_or_zero,
-    total_or_zero,
-)
+from burstline.waits.metrics import METRICS, PARENTS, WAITS, exclusive_or_zero, total_or_zero
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
 from burstline.waits.places import Places, places_of
@@ -486,10 +480,7 @@ def _delays_by_rank(sync: Sync, patterns: Patterns) -> pa.Table:
 
 
 def unexplained_ns(profile: Profile) -> dict[str, int]:
-    """By metric of delays: how much more is waited than is charged to anybody.
-
-    Nothing where the two differ by what rounding makes of them: half a unit a value.
-    """
+    """By metric of delays: how much more is waited than charged, and than rounding makes."""
     waited: dict[str, int] = {}
     for name, delay in WAITS.items():
         if delay and name in profile.stored:

@@ -39,9 +39,8 @@ class Cost(NamedTuple):
         """The cost of both."""
         a, b, c, d, e, f = self
         u, v, w, x, y, z = other
-        return Cost(
-            a + u, b + v, c + w, d + x, e + y, f + z
-        )  # a loop takes three times as long
+        # a loop takes three times as long
+        return Cost(a + u, b + v, c + w, d + x, e + y, f + z)
 
 
 def loop_cost(executed: Mask, begins: Mask, lane: Integers) -> Cost:

@@ -41,9 +41,8 @@ class CallGraph:
     orders: Sequence[Sequence[int]]  # sites of each lane in the order of first execution
     # functions whose lines do not tell the order of their statements
     unordered: frozenset[Function] = frozenset()
-    partings: dict[Edge, tuple[int, int, int] | None] = field(
-        default_factory=dict
-    )  # known ones
+    # those that are known
+    partings: dict[Edge, tuple[int, int, int] | None] = field(default_factory=dict)
 
     def without_lines_of(self, functions: Collection[Function]) -> CallGraph:
         """The graph, with no order of statements from the lines of some functions."""

@@ -46,10 +46,7 @@ def cuts(
 def ends_in_two(
     element: npt.NDArray[np.int32], begins: Mask, new: Mask, elements: int
 ) -> Iterator[Mask]:
-    """Ways to cut the first iterations of all entries before some element, or the last ones.
-
-    What the first iteration does alone, or the last does not, may hide that these are two.
-    """
+    """Ways to cut first iterations of all entries before some element in two, or last ones."""
     iteration = np.cumsum(new) - 1
     entered = begins[new]
     for of_entry in (entered, np.append(entered[1:], True)):
@@ -79,11 +76,7 @@ def _ends_of_others(element: npt.NDArray[np.int32], bounds: Sequence[int]) -> Ma
 def _like_the_longest(
     element: npt.NDArray[np.int32], bounds: Sequence[int], lane: Integers, new: Mask
 ) -> Iterator[Mask]:
-    """Where iterations begin in entries that do as that of the most iterations does.
-
-    Twice: where the last iteration of an entry may begin in several places, in the first and in
-    the last of these.
-    """
+    """Where iterations begin in entries that do as the longest one, the last early, or late."""
     if len(element) > _MOST_WORK or len(bounds) == 2:  # nothing is like the only entry
         return
     executed, begins = element.tolist(), np.flatnonzero(new)

@@ -101,10 +101,7 @@ def _with_calls_among(
     is_behind: bool,
     is_left: bool,
 ) -> Iterator[Body]:
-    """A loop with more and more of the calls beside it, if they stand among its lines.
-
-    Or behind these, if some lanes may have left it in the middle of its body.
-    """
+    """A loop with more and more calls beside it that stand among its lines, or maybe behind."""
     last: int | None = None
     for call in beside:
         if isinstance(call, Body):
@@ -131,10 +128,7 @@ def _with_conditions_inside(body: Body, judge: ReadingCosts) -> Iterator[Body]:
 
 
 def _with_call_before(body: Body, graph: CallGraph, judge: ReadingCosts) -> Iterator[Body]:
-    """A body with the call before a loop in that, where nothing follows it at once.
-
-    A loop of which each iteration does the same is plainer without.
-    """
+    """A body with the call before a loop in that, where it leaves something out."""
     for at, (call, loop) in enumerate(pairwise(body.elements)):
         if isinstance(loop, Body) and not isinstance(call, Body) and judge.conditions(loop):
             elements = _by_line([call, *loop.elements], graph)

@@ -58,16 +58,11 @@ def equal_parts(symbol: npt.NDArray[np.int32], begins: Mask) -> Integers:
     lengths = np.array([*map(len, entries)])
     often = np.gcd.reduce(np.bincount(entries[0]))
     for times in reversed(_divisors([int(np.gcd.reduce(lengths, initial=often))])):
-        if all(_repeats(entry, times) for entry in entries):
+        whole = zip(entries, (lengths // times).tolist(), strict=True)
+        if all(np.array_equal(entry[part:], entry[:-part]) for entry, part in whole):
             part = np.arange(1, times) * (lengths // times)[:, np.newaxis]
             return (begin[:, np.newaxis] + part).ravel()
     return np.zeros(0, np.int64)
-
-
-def _repeats(entry: npt.NDArray[np.int32], times: int) -> bool:
-    """Whether an entry makes the same calls so many times."""
-    part = len(entry) // times
-    return np.array_equal(entry[part:], entry[:-part])
 
 
 def _possible_periods(

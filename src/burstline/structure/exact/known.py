@@ -75,29 +75,19 @@ def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
     members: dict[int, list[tuple[int, int]]] = {}
     for element, inside, place in rows:
         members.setdefault(inside, []).append((place, element))
+
+    def body_of(number: int) -> Body:
+        """The body of a loop; its elements by when they are first executed, as steps allow."""
+        mine = sorted(members[number])
+        position = {element: place for place, (_, element) in enumerate(mine)}
+        between = [(position[a], position[b]) for a, b in steps if a in position]
+        ordered = [mine[k][1] for k in in_order([place for place, _ in mine], between)]
+        return Body(tuple(each if each < len(sites) else body_of(each) for each in ordered))
+
     try:
-        return _body_of_loop(UNKNOWN, members, steps, len(sites))
+        return body_of(UNKNOWN)
     except CycleError:
         return None
-
-
-def _body_of_loop(
-    number: int,
-    members: dict[int, list[tuple[int, int]]],
-    steps: list[tuple[int, int]],
-    sites: int,
-) -> Body:
-    """The body of a loop; its elements by when they are first executed, as steps allow."""
-    mine = sorted(members[number])
-    position = {element: place for place, (_, element) in enumerate(mine)}
-    between = [(position[a], position[b]) for a, b in steps if a in position]
-    ordered = [mine[k][1] for k in in_order([place for place, _ in mine], between)]
-    return Body(
-        tuple(
-            element if element < sites else _body_of_loop(element, members, steps, sites)
-            for element in ordered
-        )
-    )
 
 
 def _detected_above(above: Integers, detected: Mask) -> Integers:

@@ -204,10 +204,8 @@ def _is_as_easy(body: Body, other: Body) -> bool:
 class Effort:
     """How far the best reading of a program is looked for."""
 
-    left: int = _WORK
-    """Nodes and edges that are looked at before the search is cut off."""
-    is_thorough: bool = True
-    """Whether the ends of a loop around others are looked for everywhere."""
+    left: int = _WORK  # nodes and edges that are looked at before the search is cut off
+    is_thorough: bool = True  # whether ends of a loop around others are looked for everywhere
 
 
 def find_nest(

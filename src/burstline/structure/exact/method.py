@@ -360,12 +360,9 @@ def _without_loops(program: Body, chosen: Collection[int]) -> Body:
                 continue
             is_chosen = next(number) in chosen
             inner = rebuilt(element)
-            elements += map(_entered_by_calls, inner.elements) if is_chosen else [inner]
+            # what is in a loop that goes is not entered anew by count: no iterations are left
+            told = inner.with_loops(lambda loop: replace(loop, most=(), rise=0, anew=()))
+            elements += told.elements if is_chosen else [inner]
         return replace(body, elements=tuple(elements))
 
     return rebuilt(program)
-
-
-def _entered_by_calls(element: int | Body) -> int | Body:
-    """An element that is not entered anew by count: no iterations around it are left."""
-    return replace(element, most=(), rise=0, anew=()) if isinstance(element, Body) else element

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
+from burstline.columns import UNKNOWN, Integers, begins_run, placed, prefix_sums
 from burstline.structure.exact.body import Body, first_call
 from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.kinds import Sequences, alike_lanes, lanes_of
@@ -187,6 +187,5 @@ def _entries(spans: Spans, alike: _Alike) -> Stretches:
     there, bounds = np.unique(lane, return_index=True)
     first, last = first - alike.begin[lane], last - alike.begin[lane]
     sets = zip(np.split(first, bounds[1:]), np.split(last, bounds[1:]), strict=True)
-    number = np.full(len(alike.begin) - 1, UNKNOWN)
-    number[there] = np.arange(len(there))
+    number = placed(np.arange(len(there)), there, len(alike.begin) - 1, UNKNOWN)
     return Stretches(number[alike.of_lane], list(sets), to_leave=True)

@@ -17,6 +17,7 @@ from burstline.columns import (
     Mask,
     begins_run,
     dense,
+    placed,
     prefix_sums,
     ranges,
     run_lengths,
@@ -137,8 +138,7 @@ class TeamCalls:
         lengths = np.diff(lane_begin)
         begin = prefix_sums(lengths[first_lanes])
         of_call = ranges(begin[team], lengths)
-        first = np.zeros(begin[-1], np.int64)
-        first[of_call[::-1]] = np.arange(len(kinds))[::-1]
+        first = placed(np.arange(len(kinds))[::-1], of_call[::-1], begin[-1])
         return cls(sites.of_call[first], begin, of_call, first)
 
     def neighbours(self, reach: int) -> Integers:
@@ -250,9 +250,7 @@ def _joined_sequence(
     together, keys = dense(of_call[bounds[0]].astype(np.int64), count)
     for calls in bounds[1:]:
         together, keys = dense(together * count + of_call[calls], len(keys) * count)
-    first = np.zeros(len(keys), np.int64)
-    first[together[::-1]] = of_call[bounds[0]][::-1]
-    return together, first
+    return together, placed(of_call[bounds[0]][::-1], together[::-1], len(keys))
 
 
 def _aligned_places(programs: Sequence[Integers], kinds: Codes) -> Integers:

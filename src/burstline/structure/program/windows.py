@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burstline.columns import Integers
+from burstline.columns import Integers, row_of
 from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.structure.program.model import Structure
@@ -85,11 +85,8 @@ def _for_whole_processes(
     """The windows; a thread without the loop has its process's first that runs it."""
     (process,) = trace.arrays("locations", "process")
     leaders = np.flatnonzero(start_ns < end_ns)
-    processes, leader = np.unique(process[leaders], return_index=True)
-    if not len(processes):
-        return start_ns, end_ns
-    place = np.minimum(np.searchsorted(processes, process), len(processes) - 1)
-    follows = (processes[place] == process) & (start_ns >= end_ns)
-    leads = leaders[leader][place[follows]]
+    leader = row_of(process[leaders], process)
+    follows = (leader >= 0) & (start_ns >= end_ns)
+    leads = leaders[leader[follows]]
     start_ns[follows], end_ns[follows] = start_ns[leads], end_ns[leads]
     return start_ns, end_ns
