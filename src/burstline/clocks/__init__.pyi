@@ -5,7 +5,6 @@ from burstline.clocks.retiming import retimed as retimed
 __all__ = ["Effort", "Retiming", "retimed"]
 
 # For other rooms of the house.
-from burstline.clocks.correction import Violations as Violations
 from burstline.clocks.correction import corrected as corrected
 from burstline.clocks.correction import violations as violations
 from burstline.clocks.efforts import CLOCKS as CLOCKS

@@ -11,15 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
-from burstline.clocks import (
-    COLLECTIVES,
-    Effort,
-    Violations,
-    constructs,
-    corrected,
-    retimings,
-    violations,
-)
+from burstline.clocks import COLLECTIVES, Effort, constructs, corrected, retimings, violations
 from burstline.efficiency import Ideal, ideal_of
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.model import CHOSEN_RANKS, GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
@@ -343,14 +335,14 @@ def _require_room(graph: Graph, room: tuple[int, int] | None) -> None:
 
 def _with_clocks(graph: Graph, *, correct: bool) -> tuple[Graph, dict[str, int]]:
     """The trace with clocks corrected if wanted, and how its stamps were wrong."""
-    early, moved_ns, sync = Violations(0, 0), 0, graph.sync
+    count, worst_ns, moved_ns, sync = 0, 0, 0, graph.sync
     if graph.trace.metadata.get("unit", "ns") == "ns":  # a logical clock defines what causes
         early = violations(rows_of(sync, "recorded", in_order=False))
+        count, worst_ns = early.count, early.worst_ns
     if correct:
         trace, moved_ns = corrected(graph.trace, rows_of(sync, "corrected"))
         graph = at_times_of(graph, trace)
-    clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
-    return graph, clocks
+    return graph, {"violations": count, "worst_ns": worst_ns, "moved_ns": moved_ns}
 
 
 def _window_width(by: str | int) -> int:

@@ -7,15 +7,7 @@ from examples: D. D. Freydenberger, T. Kötzing, DOI 10.1007/s00224-014-9559-3.
 from __future__ import annotations
 
 import heapq
-from collections.abc import (
-    Callable,
-    Collection,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from graphlib import CycleError
@@ -613,7 +605,7 @@ def _successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
     return after
 
 
-def _components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> list[list[int]]:
+def _components(nodes: Iterable[int], after: dict[int, list[int]]) -> list[list[int]]:
     """The strongly connected components of a graph."""
     # Tarjan's algorithm without recursion, DOI 10.1137/0201010, from above all nodes
     reaches = {_ABOVE: 0}  # the first node, as they are found, that each leads back to
