@@ -186,7 +186,11 @@ class _Writer:
 
     def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
         seen = self.seen.loop(loop)
-        counter = None if loop.parent else self._iteration_counter(loop)
+        inside = () if loop.parent else loop.calls
+        counter, calls = None, [call for call in inside if self.shown & {*call.ranks}]
+        if calls:  # over a whole iteration, as the most frequent call of the body saw it
+            regular = self.seen.call(max(calls, key=lambda call: call.probability))
+            counter = counter_value(regular.iteration_counters, self.counter)
         inner.body, inner.nesting = inner.body.inner(loop), inner.nesting + 1
         folded = self.deepest is not None and inner.nesting > self.deepest
         text = _loop_text(seen)
@@ -206,14 +210,6 @@ class _Writer:
             depth += 1
         place.opened = path
         return depth
-
-    def _iteration_counter(self, loop: Loop) -> float | None:
-        """The counter over a whole iteration, as the most frequent call of the body saw it."""
-        calls = [call for call in loop.calls if self.shown.intersection(call.ranks)]
-        if not calls:
-            return None
-        regular = self.seen.call(max(calls, key=lambda call: call.probability))
-        return counter_value(regular.iteration_counters, self.counter)
 
     def _call(self, call: Call, depth: int) -> None:
         seen = self.seen.call(call)

@@ -52,11 +52,10 @@ class HistogramView(View):
             Column("all", SHARE.or_nothing()),
         ]
         rows = []
-        for row in range(len(made.time_ns)):
-            times = made.time_ns[row].tolist()
+        for name, times in zip(names, made.time_ns.tolist(), strict=False):
             if sum(times):
                 shares = [time / whole if time else None for time in (*times, sum(times))]
-                rows.append([names[row], *shares])
+                rows.append([name, *shares])
         if not made.ranks:
             rows.reverse()
         down = [*made.time_ns.sum(axis=0).tolist(), int(made.time_ns.sum())]

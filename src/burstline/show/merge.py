@@ -20,7 +20,6 @@ from burstline.show.views import Figure, Rows, View
 from burstline.values import COUNT, SHARE, Column, Table, Value, ratio, table_of
 
 _PATTERNS: Final = 10
-_NONE: Final = STAGES[0]
 _QUALITY: Final = ("correlation", "relative_difference", "below_30", "of_total", "verdict")
 
 
@@ -147,9 +146,7 @@ class MergeView(View):
     def by_stage(self, run: int) -> dict[str, int]:
         """How many bursts of a run each stage matched."""
         counts = self.result.by_stage[run].tolist()
-        return {
-            name: count for name, count in zip(STAGES, counts, strict=True) if name != _NONE
-        }
+        return dict(zip(STAGES[1:], counts[1:], strict=True))
 
     def _counter(self, name: str) -> dict[str, Any]:
         fused = self.fused

@@ -126,9 +126,8 @@ class TablesView(View):
     def rows(self) -> Rows:
         """Its main table."""
         main: Table = self.result.tables()[0]
-        units = (_UNITS.get(column.notation.kind, "") for column in main.columns)
-        names = [column.name for column in main.columns]
-        return [name + unit for name, unit in zip(names, units, strict=True)], main.rows
+        names = [each.name + _UNITS.get(each.notation.kind, "") for each in main.columns]
+        return names, main.rows
 
     def blocks(self) -> Iterator[Block]:
         """All of its tables."""

@@ -149,14 +149,13 @@ def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progres
 
 def _verdicts(path: Path) -> dict[str, str]:
     """Read what ``check-merge`` says of counters."""
-    document = read_json(path, _MOST_OF_QUALITY)
+    document, verdicts = read_json(path, _MOST_OF_QUALITY), {}
     try:
         verdicts = {name: told["verdict"] for name, told in document["counters"].items()}
         others = (each for each in verdicts.values() if each not in merge.VERDICTS)
         wrong = str(next(others, ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         wrong = f"{type(error).__name__}: {error}"
-        verdicts = {}
     if wrong:
         raise FormatError(
             path,

@@ -107,7 +107,9 @@ def _views(line: Timeline, steps: IterationSpans | None) -> list[dict[str, Any]]
     first, last = line.baseline_ns
     views = [_view("whole", "Whole run", (first, last), first)]
     if steps is not None:
-        for name, row in (("median", steps.median()), ("slowest", steps.slowest())):
+        order = np.argsort(steps.mean_ns, kind="stable")
+        middle, slowest = order[(len(order) - 1) // 2], steps.mean_ns.argmax()
+        for name, row in (("median", int(middle)), ("slowest", int(slowest))):
             text = f"{name.capitalize()} iteration, {steps.number[row]}"
             views.append(_view(name, text, steps.window(row, line), first))
             views[-1] |= {
@@ -204,12 +206,12 @@ def _places(line: Timeline, call_paths: list[int]) -> list[list[str]]:
 def _steps(steps: IterationSpans | None, first: int) -> dict[str, Any] | None:
     if steps is None:
         return None
-    rows = steps.marks()
+    every = max(1, -(-len(steps.number) // _MOST_MARKS))
     return {
         "loop": steps.loop,
-        "number": steps.number[rows].tolist(),
-        "begin": (steps.begin_ns[rows] - first).tolist(),
-        "end": (steps.end_ns[rows] - first).tolist(),
+        "number": steps.number[::every].tolist(),
+        "begin": (steps.begin_ns[::every] - first).tolist(),
+        "end": (steps.end_ns[::every] - first).tolist(),
     }
 
 
@@ -350,22 +352,10 @@ class IterationSpans(NamedTuple):
     end_ns: Integers
     mean_ns: Integers  # over the ranks
 
-    def median(self) -> int:
-        """Row of the iteration of middle duration."""
-        return int(np.argsort(self.mean_ns, kind="stable")[(len(self.mean_ns) - 1) // 2])
-
-    def slowest(self) -> int:
-        """Row of the iteration that takes longest."""
-        return int(self.mean_ns.argmax())
-
     def window(self, row: int, line: Timeline) -> tuple[int, int]:
         """A little more than an iteration."""
         begin, end = int(self.begin_ns[row]), int(self.end_ns[row])
         return within(line, begin, end, (end - begin) * _MARGIN)
-
-    def marks(self) -> Integers:
-        """Rows of the iterations that are marked: every so many of very many."""
-        return np.arange(0, len(self.number), max(1, -(-len(self.number) // _MOST_MARKS)))
 
 
 def _steps_of(structure: Structure | None, line: Timeline) -> IterationSpans | None:

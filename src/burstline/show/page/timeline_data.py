@@ -198,11 +198,8 @@ def _add_shares(
         exact = _chosen(line, borders, opened, budget / 2)
     for stream in range(lanes):
         before = sum(map(len, columns.length))
-        for begin, end in pairwise(
-            np.unique(
-                [0, *(np.flatnonzero(np.diff(exact[stream])) + 1), exact.shape[1]]
-            ).tolist()
-        ):
+        changes = np.flatnonzero(np.diff(exact[stream])) + 1
+        for begin, end in pairwise(np.unique([0, *changes, exact.shape[1]]).tolist()):
             if exact[stream, begin]:
                 span = int(borders[begin]), int(borders[end])
                 _add_pieces(columns, _stretch(line, rows, stream, *span), *span)
