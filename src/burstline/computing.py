@@ -19,7 +19,7 @@ from burstline.model import (
     processor_clock,
 )
 from burstline.progress import SILENCE, Progress
-from burstline.values import COUNT, SHARE, TIME, Column, Table, table_of
+from burstline.values import COUNT, SHARE, TIME, Column, Documented, Table, table_of
 
 _MOST: Final = 20
 
@@ -74,7 +74,7 @@ class Burst:
 
 
 @dataclass(frozen=True, slots=True)
-class Computing:
+class Computing(Documented):
     """What ranks compute."""
 
     counters: tuple[str, ...]

@@ -55,7 +55,7 @@ def run_of(
     error.
     """
     path = arguments.trace if path is None else path
-    asked = iterations_asked(arguments) if region is None else None
+    asked = loop_asked(arguments) if region is None else None
     region = region_asked(arguments) if region is None else region
     limits = limits_of(arguments)
     if memory is not None:
@@ -262,7 +262,7 @@ def progress_bar(arguments: usage.Arguments) -> show.Bar:
     return show.Bar(sys.stderr if shown else None, live=live)
 
 
-def iterations_asked(arguments: usage.Arguments) -> tuple[int, int, int] | None:
+def loop_asked(arguments: usage.Arguments) -> tuple[int, int, int] | None:
     """The loop, first and last iteration that are the region of interest, if there are any."""
     if arguments.loop is None:
         if arguments.iterations is None or arguments.command == "structure":

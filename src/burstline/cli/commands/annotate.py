@@ -10,13 +10,7 @@ from typing import Final
 import burstline
 from burstline import annotation, extrae, formats, selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    iterations_asked,
-    part_of,
-    progress_bar,
-    read_trace,
-    region_asked,
-)
+from burstline.cli.inputs import loop_asked, part_of, progress_bar, read_trace, region_asked
 from burstline.cli.limits import limits_of
 from burstline.cli.products import output_path, print_view, require_apart, require_free
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
@@ -100,7 +94,7 @@ def _require_room(trace: burstline.Trace, memory: int, marked: int) -> None:
 
 def _found(trace: burstline.Trace, arguments: usage.Arguments, memory: int) -> annotation.Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
-    region, asked = region_asked(arguments), iterations_asked(arguments)
+    region, asked = region_asked(arguments), loop_asked(arguments)
     whole = burstline.Run(trace, memory=memory, path=arguments.trace)
     opened = part_of(whole, region, asked, arguments)
     tables = dict.fromkeys(ANALYSED, 1.0) | (REPLAYED if arguments.waits else {})

@@ -7,13 +7,7 @@ from typing import Any, Final
 import burstline
 from burstline import annotation, formats, selection
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    iterations_asked,
-    part_of,
-    progress_bar,
-    read_trace,
-    region_asked,
-)
+from burstline.cli.inputs import loop_asked, part_of, progress_bar, read_trace, region_asked
 from burstline.cli.limits import limits_of
 from burstline.cli.products import kept_rows, output_path, print_written, whole_bursts
 from burstline.errors import NotEnoughDataError, ParameterError
@@ -43,7 +37,7 @@ OPTIONS: Final = usage.ANALYSIS | usage.OUTPUT | {usage.ONE_OF: _ENDS}
 def run(arguments: usage.Arguments) -> None:
     """Cut the trace and say what was kept and what was lost."""
     path = output_path(arguments)
-    window, asked = _window(arguments), iterations_asked(arguments)
+    window, asked = _window(arguments), loop_asked(arguments)
     limits = limits_of(arguments)
     memory = limits["memory"]
     loops = None

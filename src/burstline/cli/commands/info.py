@@ -10,7 +10,7 @@ from burstline import answers, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     detection,
-    iterations_asked,
+    loop_asked,
     poll_gap_asked,
     region_asked,
     run_of,
@@ -88,7 +88,7 @@ def run(arguments: usage.Arguments) -> None:
         options |= {"span": arguments.span, "full": arguments.full}
         opened = _opened(arguments, arguments.trace)
         summary = opened.summary(**options)
-        is_part = bool(region_asked(arguments)) or iterations_asked(arguments) is not None
+        is_part = bool(region_asked(arguments)) or loop_asked(arguments) is not None
         view = show.SummaryView(summary, arguments.top, is_part, _verdict(arguments, opened))
     print_view(arguments, view)
 
@@ -134,7 +134,7 @@ def _compared(arguments: usage.Arguments) -> show.View:
 
 def _profile(arguments: usage.Arguments) -> show.View:
     region = (arguments.start, arguments.end, arguments.ranks, arguments.app)
-    if any(option is not None for option in region) or iterations_asked(arguments):
+    if any(option is not None for option in region) or loop_asked(arguments):
         raise ParameterError(
             f"{arguments.trace} is a profile: it has no times, so no part of it can be chosen"
         )

@@ -16,7 +16,7 @@ from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     detection,
-    iterations_asked,
+    loop_asked,
     progress_bar,
     region_asked,
     region_text,
@@ -124,7 +124,7 @@ def _recorded(arguments: usage.Arguments) -> Recording:
         name = output.with_name(name.name)
     limits_of(arguments)  # wrong ones are refused before the run
     region_asked(arguments)
-    iterations_asked(arguments)
+    loop_asked(arguments)
     made = recorded(arguments, arguments.program, name, settings_of(arguments))
     if made.is_trace:
         say(made.sentence())

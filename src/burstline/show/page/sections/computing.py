@@ -19,17 +19,7 @@ from burstline.show.page.matrices import heat
 from burstline.show.page.report import NothingError, Report, Section, found, needed
 from burstline.show.units import short_time, thread_text
 from burstline.structure import LoopTable
-from burstline.values import (
-    AMOUNT,
-    COUNT,
-    SHARE,
-    TIME,
-    Column,
-    Value,
-    document,
-    ratio,
-    table_of,
-)
+from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Value, ratio, table_of
 
 NAME: Final = "computing"
 LABEL: Final = "Computing"
@@ -60,7 +50,7 @@ def section(report: Report) -> Section:
             _ranks(made),
             tag("p", without_counters(made), class_="sub"),
         ),
-        document(made) | {"bursts": made.bursts, "computing_ns": made.computing_ns},
+        made.as_dict() | {"bursts": made.bursts, "computing_ns": made.computing_ns},
     )
 
 
