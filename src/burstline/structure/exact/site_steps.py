@@ -67,7 +67,7 @@ class SiteSteps:
             yield near
 
     def beside(self, way: Codes, order: Sequence[int], taken: set[Step]) -> Iterator[Codes]:
-        """The likeliest ways beside one, of sites in the order of a program, by new steps."""
+        """The likeliest ways beside one, by steps not taken yet, its sites in program order."""
         if len(order) > _MOST_SITES:
             return
         kinds = (
