@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from burstline.errors import plural
-from burstline.merge import (
-    DO_NOT_USE,
-    NO_INFORMATION,
-    TRUST,
-    WITH_CARE,
-    Check,
-    CounterQuality,
-    Spread,
-    Variation,
-)
+from burstline.merge import DO_NOT_USE, NO_INFORMATION, TRUST, WITH_CARE, Check, CounterQuality
 from burstline.quantities import format_share
 from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.pictures.quality import notation_of, quality_plot
@@ -170,7 +161,7 @@ def _notation(name: str) -> Notation:
 def _runs(check: Check) -> Iterator[Table]:
     every = (*check.counters, *check.features)
     runs = [(each.name, spread) for each in every for spread in each.per_run]
-    cells: dict[Column, Callable[[tuple[str, Spread]], object]] = {
+    cells: dict[Column, Any] = {
         Column("OF"): lambda run: run[0],
         Column("RUN"): lambda run: run[1].run + 1,
         Column("MEDIAN", ratio(3)): lambda run: run[1].median,
@@ -184,7 +175,7 @@ def _runs(check: Check) -> Iterator[Table]:
 
 
 def _places(check: Check, top: int) -> Iterator[Table]:
-    cells: dict[Column, Callable[[Variation], object]] = {
+    cells: dict[Column, Any] = {
         Column("OF ITS DIFFERENCE", SHARE): lambda one: one.share,
         Column("WHERE"): lambda one: _short(one.place),
         Column("OF TOTAL", SHARE): lambda one: one.difference,

@@ -45,18 +45,7 @@ from burstline.structure import (
     walk,
 )
 from burstline.timeline import LineTimes
-from burstline.values import (
-    AMOUNT,
-    BYTES,
-    CHANGE,
-    COUNT,
-    SHARE,
-    TIME,
-    Column,
-    Notation,
-    Table,
-    table_of,
-)
+from burstline.values import AMOUNT, BYTES, CHANGE, COUNT, SHARE, TIME, Column, Table, table_of
 
 _SPARE: Final = ("total", "share")
 _OF_LINES: Final = ("operation", "file", "line", "function", "total_ns", "burst_total_ns")
@@ -150,7 +139,7 @@ class StructureView(View):
         columns = line_columns(counter, unit)
         rows = [line_cells(line, counter) for line in lines]
         if self.in_calls is not None and counter is not None:
-            columns.append(Column("in the call", _notation_of(unit)))
+            columns.append(Column("in the call", _counter_column("", unit).notation))
             for line, row in zip(lines, rows, strict=True):
                 item = line.item
                 counted = self.in_calls.of(item, self.ranks) if isinstance(item, Call) else {}
@@ -221,23 +210,19 @@ def line_columns(counter: str | None, unit: str = "") -> list[Column]:
     columns += [Column("E(time)", TIME.or_nothing()), Column("total", TIME.or_nothing())]
     columns += [Column("share", SHARE.or_nothing()), Column("E(size)", BYTES.or_nothing())]
     if counter:
-        columns.append(Column(_counter_head(f"E({counter})", unit), _notation_of(unit)))
+        columns.append(_counter_column(f"E({counter})", unit))
     return columns
 
 
-def _notation_of(unit: str) -> Notation:
-    """How values of a counter are told, nothing where there is none."""
-    return (TIME if unit == _NS else AMOUNT).or_nothing()
-
-
-def _counter_head(name: str, unit: str) -> str:
-    """What is above the values of a counter; times have their unit beside them."""
-    return name if unit in {"", _NS} else f"{name} [{unit}]"
+def _counter_column(name: str, unit: str) -> Column:
+    """The values of a counter, nothing where there is none; times have a unit beside them."""
+    head = name if unit in {"", _NS} else f"{name} [{unit}]"
+    return Column(head, (TIME if unit == _NS else AMOUNT).or_nothing())
 
 
 def counter_text(value: float, unit: str) -> str:
     """The value of a counter: a time as such, anything else as a count."""
-    return text_of(value, _notation_of(unit))
+    return text_of(value, _counter_column("", unit).notation)
 
 
 def line_cells(line: Line, counter: str | None, mark: str = "") -> list[Any]:
@@ -509,7 +494,7 @@ def _neighbours(
         Column("MPI", TIME),
     ]
     if counter:
-        columns.append(Column(_counter_head(counter, unit), _notation_of(unit)))
+        columns.append(_counter_column(counter, unit))
     return Table(columns, rows, "Iterations", left=2)
 
 

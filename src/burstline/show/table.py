@@ -11,18 +11,7 @@ from burstline.merge import ColumnFacts, Overview
 from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.units import notes_on_sizes
 from burstline.show.views import Rows, View
-from burstline.values import (
-    AMOUNT,
-    BYTES,
-    COUNT,
-    SHARE,
-    TIME,
-    Column,
-    Notation,
-    Table,
-    Value,
-    ratio,
-)
+from burstline.values import AMOUNT, BYTES, COUNT, SHARE, TIME, Column, Table, Value, ratio
 
 _HEAD: Final = (
     *(Column("COLUMN"), Column("HOLDS"), Column("KNOWN", SHARE)),
@@ -92,17 +81,9 @@ def _row(facts: ColumnFacts, bursts: int) -> list[object]:
         words = plural(len(facts.values), "value")
         often = "" if most is None else f", mostly {most}"
         return [facts.name, f"{words}{often}", known, "", "", ""]
-    notation = _notation(facts)
+    notation = ratio(3) if facts.type == "double" else AMOUNT
+    if facts.name in _COUNTED or facts.name.startswith(("partner_", "root_", "tag_")):
+        notation = COUNT
+    notation = {"ns": TIME, "bytes": BYTES}.get(facts.unit, notation)
     numbers = (facts.least, facts.mean, facts.most)
     return [facts.name, facts.doc, known, *(Value(value, notation) for value in numbers)]
-
-
-def _notation(facts: ColumnFacts) -> Notation:
-    """How the numbers of a column are told."""
-    if facts.unit == "ns":
-        return TIME
-    if facts.unit == "bytes":
-        return BYTES
-    if facts.name in _COUNTED or facts.name.startswith(("partner_", "root_", "tag_")):
-        return COUNT
-    return ratio(3) if facts.type == "double" else AMOUNT

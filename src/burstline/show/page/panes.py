@@ -10,16 +10,7 @@ import numpy as np
 from burstline.columns import Integers, placed, sums_by
 from burstline.errors import printable
 from burstline.quantities import format_ns
-from burstline.show.page.html import (
-    MOST_ROWS,
-    Html,
-    data_block,
-    heading,
-    join,
-    share_text,
-    table,
-    tag,
-)
+from burstline.show.page.html import Html, data_block, heading, join, share_text, table, tag
 from burstline.values import SHARE, TIME, Column, Table
 from burstline.waits import PARENTS, WAITS, Waits
 
@@ -236,7 +227,7 @@ def _pane(head: str, rows: Sequence[tuple[str, int, int]], *, has_share: bool = 
     cells = [[name, value, *[value / whole] * has_share] for name, value, _ in rows]
     columns = [Column(head), Column("Time", TIME), *[Column("Share", SHARE)] * has_share]
     depths = [depth for *_, depth in rows]
-    most = MOST_ROWS if not has_share else _MOST_TOLD
+    most = _MOST_TOLD if has_share else len(rows)
     return tag("div", table(Table(columns, cells, depths=depths), most=most))
 
 
