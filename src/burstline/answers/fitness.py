@@ -126,8 +126,7 @@ def _repeated(structure: Structure | None) -> Check:
 
 
 def _processors_alone(summary: Summary) -> Check:
-    measured = _on_processors(summary)
-    crowd = summary.crowding
+    measured, crowd = _on_processors(summary), summary.crowding
     if crowd is None or measured.passed is not None:
         return measured
     figure = min(crowd.processors / crowd.threads, 1.0)
@@ -141,9 +140,8 @@ def _on_processors(summary: Summary) -> Check:
     if on is None:
         remedy = "record a counter of processor time, such as cpu"
         if any(map(is_processor_clock, summary.counters)):
-            remedy = (
-                "threads of a rank wait for each other, so their processor time does not tell"
-            )
+            threads = "threads of a rank wait for each other"
+            remedy = f"{threads}, so their processor time does not tell"
         return Check(name, None, "share", bound, None, remedy)
     counted_ns, elapsed_ns = on.counted_ns, on.elapsed_ns
     least_ns = _LEAST_COMPUTED * summary.baseline.whole_ns
@@ -171,14 +169,11 @@ def _callers_known(summary: Summary) -> Check:
 def _cheap(summary: Summary) -> Check:
     cost = summary.recording
     if cost is None:
-        remedy = "the recorder does not say"
-        return Check(CHEAP, None, "share", _MOST_COST, None, remedy)
+        return Check(CHEAP, None, "share", _MOST_COST, None, "the recorder does not say")
     figure = cost.estimated_ns / cost.watched_ns
+    passed = figure <= _MOST_COST  # a recorder estimates it by what a call costs alone
     remedy = "record less: without call stacks, or without functions"
-    # A recorder estimates it by what a call costs alone.
-    return Check(
-        CHEAP, figure, "share", _MOST_COST, figure <= _MOST_COST, remedy, inferred=True
-    )
+    return Check(CHEAP, figure, "share", _MOST_COST, passed, remedy, inferred=True)
 
 
 def _nothing_dropped(summary: Summary) -> Check:
@@ -212,10 +207,8 @@ def _clocks_in_order(summary: Summary, waits: Waits | None) -> Check:
 def _openmp_seen(summary: Summary) -> Check:
     openmp = summary.openmp
     remedy = "record with a runtime of OpenMP that tells of its threads, as LLVM's does"
-    passed: bool | None = not openmp.unseen
-    if openmp.silent and not openmp.unseen:
+    passed: bool | None = not (is_met := bool(openmp.unseen))
+    if openmp.silent and not is_met:
         passed = None
         remedy = f"{openmp.silent} tells nothing, so look whether the program makes threads"
-    return Check(
-        OPENMP_SEEN, openmp.unseen, "count", 0, passed, remedy, inferred=bool(openmp.unseen)
-    )
+    return Check(OPENMP_SEEN, openmp.unseen, "count", 0, passed, remedy, inferred=is_met)

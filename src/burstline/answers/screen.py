@@ -161,9 +161,8 @@ def _headline(known: Known) -> Iterator[Sentence]:
         yield sentence(name, "Judge this run with care: {said}.", said=said)
     if not _waits_little(known):
         yield from _blamed(known, name, "Rank {rank} causes {share} of the waiting, {briefly}.")
-    efficiency = known.summary.efficiency
     if lines is None or not lines.whole_ns:
-        if efficiency.parallel is None:
+        if (efficiency := known.summary.efficiency).parallel is None:
             yield Sentence(name, f"No efficiency can be told: {efficiency.reason}.")
             return
         computing = share("computing", efficiency.parallel)
@@ -395,7 +394,6 @@ def _cause(known: Known) -> Answer | None:
         waits, (costs.computing + costs.in_mpi).sum(axis=1).tolist()
     )
     blame = blame_for(waits, costs)
-    in_mpi = costs.in_mpi[place].any()
     first = sentence(
         name,
         "In {share} of that time, the late rank was {where}.",
@@ -403,7 +401,7 @@ def _cause(known: Known) -> Answer | None:
         where=short_inside(waits, place),
     )
     answer = [first]
-    if in_mpi:
+    if costs.in_mpi[place].any():
         answer.append(Sentence(name, "Why it stayed there, the trace does not tell."))
     if is_off(waits, place):
         answer.append(Sentence(name, f"{capital(ABSENT)}."))
@@ -434,13 +432,9 @@ def _advice(known: Known) -> Answer:
     failed = fitness.failed_of(known.checks)
     if failed and failed[0].name != fitness.CALLERS_KNOWN:
         answer = Sentence(name, f"{capital(failed[0].remedy)}.")
-        then = _then(known)
-        return Answer(name, question, (answer, _evidence(failed[0])), (*then,))
-    said = (*_tuning(known),)
-    if failed:
-        note = Sentence(name, f"To see source lines, {failed[0].remedy}.")
-        return Answer(name, question, said, (note,))
-    return Answer(name, question, said)
+        return Answer(name, question, (answer, _evidence(failed[0])), (*_then(known),))
+    notes = (Sentence(name, f"To see source lines, {each.remedy}.") for each in failed[:1])
+    return Answer(name, question, (*_tuning(known),), (*notes,))
 
 
 def _then(known: Known) -> Iterator[Sentence]:
@@ -486,10 +480,9 @@ def _tuning(known: Known) -> Iterator[Sentence]:
     if blamed := [*_blamed(known, name, look)]:
         yield from blamed
         return
-    if worst in ("load_balance", "mpi_load_balance"):
-        yield sentence(
-            name, "Spread the work evenly: {meaning}.", meaning=_meaning(worst, known)
-        )
+    if worst not in _ADVICE:
+        meaning = _meaning(worst, known)
+        yield sentence(name, "Spread the work evenly: {meaning}.", meaning=meaning)
         return
     yield Sentence(name, f"{_ADVICE[worst]}.")
 

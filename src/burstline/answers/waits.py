@@ -115,9 +115,8 @@ def _sentences(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
     if largest is None or every / time < _LEAST_LEFT_OUT:
         nothing = "no wait state was found in what the trace tells."
         if largest is not None:
-            nothing = (
-                f"all waits are less than {100 * _LEAST_LEFT_OUT:.2f} % of the time of the run."
-            )
+            least = f"{100 * _LEAST_LEFT_OUT:.2f} %"
+            nothing = f"all waits are less than {least} of the time of the run."
         what = "In what was understood, nothing" if unsure else "Nothing"
         return unsure + (transfer or [Sentence("lost", f"{what} waits: {nothing}")])
     if (every - largest.left_out_ns) / time < LITTLE:
@@ -323,9 +322,7 @@ def _cause_by_computing(
 ) -> Phrase:
     """Which rank causes a wait by computing, where, and whether its node is slow."""
     cause, node = _cause_of_rank(waits, blame, checked, what), together(waits, blame)
-    if not node.text:
-        return cause
-    return joined(" ", cause, Phrase(f"{capital(node.text)}.", node.facts))
+    return joined(" ", cause, Phrase(capital(node.text) + "." * bool(node.text), node.facts))
 
 
 def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...], what: str) -> Phrase:
@@ -405,8 +402,6 @@ def _doubts(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
     if modelled is None or modelled.without is None:
         return []
     instead = changed(_sentences(waits, checked), _sentences(modelled.without, checked))
-    if not instead:
-        return []
     doubt = sentence(
         "but",
         "{of_ticks} of all ticks are a constant, {cost} for each call of OpenMP. If these cost "
@@ -415,7 +410,7 @@ def _doubts(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
         cost=Fact("ticks of a call of OpenMP", modelled.call_cost, "count"),
         instead=joined(" ", *(Phrase(each.sentence, each.facts) for each in instead)),
     )
-    return [doubt]
+    return [doubt] if instead else []
 
 
 def changed(ours: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[Sentence]:

@@ -9,8 +9,8 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -72,22 +72,16 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _printed(words: Sequence[str]) -> str:
     """What a command prints on as many columns as every terminal has."""
-    with redirect_stdout(io.StringIO()) as printed, _columns(_COLUMNS):
-        run_command(build_parser().parse_args(words))
-    return printed.getvalue()
-
-
-@contextmanager
-def _columns(number: str) -> Iterator[None]:
-    """Let commands print on as many columns."""
     before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = number
+    os.environ["COLUMNS"] = _COLUMNS
     try:
-        yield
+        with redirect_stdout(io.StringIO()) as printed:
+            run_command(build_parser().parse_args(words))
     finally:
         del os.environ["COLUMNS"]
         if before is not None:
             os.environ["COLUMNS"] = before
+    return printed.getvalue()
 
 
 def _excerpt(printed: str, beginnings: tuple[str, ...]) -> str:
