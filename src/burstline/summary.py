@@ -584,10 +584,8 @@ def _sampling(trace: Trace, samples: int, periods: int) -> Sampling | None:
     asked = {*trace.table("recordings")["asked_hz"].to_pylist()} - {None}
     if not samples:
         return None
-    if len(asked) != 1:
-        return Sampling(samples, None, None)
-    [hz] = asked
-    return Sampling(samples, hz, hz * samples / periods)
+    hz = asked.pop() if len(asked) == 1 else None
+    return Sampling(samples, hz, None if hz is None else hz * samples / periods)
 
 
 def _openmp(trace: Trace) -> OpenMP:
@@ -595,10 +593,9 @@ def _openmp(trace: Trace) -> OpenMP:
     constructs = "openmp" in trace.table("region_defs")["paradigm"].to_pylist()
     functions = trace.table("call_paths")["function"].to_pylist()
     unseen = 0 if constructs else sum(map(is_of_openmp, functions))
-    silent = next(
-        (d["first"] for d in trace.defects.to_pylist() if d["kind"] == SILENT_THREADS), ""
-    )
-    return OpenMP(constructs, unseen, "" if constructs else silent)
+    defects = [] if constructs else trace.defects.to_pylist()
+    silent = (each["first"] for each in defects if each["kind"] == SILENT_THREADS)
+    return OpenMP(constructs, unseen, next(silent, ""))
 
 
 def _threads_alone(trace: Trace) -> Mask:

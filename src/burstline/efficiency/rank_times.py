@@ -123,11 +123,10 @@ class RankTimes:
             ends[process] = max(died, ends.get(process, died))
         for location, enter, leave, is_init in self._ends:
             process = seen[location]
-            if process in begins:
-                if is_init:
-                    begins[process] = max(leave, begins[process])
-                else:
-                    ends[process] = min(enter, ends[process])
+            if process in begins and is_init:
+                begins[process] = max(leave, begins[process])
+            elif process in begins:
+                ends[process] = min(enter, ends[process])
         return Baseline(min(begins.values()), max(ends.values()), int(chosen.sum()))
 
     def result(self) -> tuple[RankParts, ...]:
@@ -161,10 +160,8 @@ class RankTimes:
         total = np.zeros(len(born), np.int64)
         for location, enter, leave, is_init in self._ends:
             for place in np.flatnonzero(self._process == self._process[location]).tolist():
-                since, until = int(born[place]), int(died[place])
-                since, until = (
-                    (since, min(leave, until)) if is_init else (max(enter, since), until)
-                )
+                since = int(born[place]) if is_init else max(enter, int(born[place]))
+                until = min(leave, int(died[place])) if is_init else int(died[place])
                 total[place] += max(until - since, 0)
                 if place in self._gaps and until > since:
                     total[place] -= _inside(*self._gaps[place], since, until).sum()

@@ -114,10 +114,9 @@ class UsefulTime:
             starts, ends = self._inside(place)
             observed[place] -= (ends - starts).sum()
         chosen = np.flatnonzero(np.isin(self._application, applications) & self.first_threads)
-        application, rank = self._application[chosen], self._rank[chosen]
-        order = np.lexsort((rank, application))
-        chosen = chosen[order]
-        ranks = zip(application[order].tolist(), rank[order].tolist(), strict=True)
+        chosen = chosen[np.lexsort((self._rank[chosen], self._application[chosen]))]
+        places = (each[chosen].tolist() for each in (self._application, self._rank))
+        ranks = zip(*places, strict=True)
         if self._span == "trace":
             useful = observed - self._mpi if self._running is None else self._running
             runtime_ns = self._duration_ns

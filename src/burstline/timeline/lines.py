@@ -94,9 +94,8 @@ def _places(structure: Structure, within: Integers) -> tuple[PlaceTime, ...]:
     sites: dict[tuple[str, str | None, str | None, int | None], list[int]] = {}
     calls = [item for item, _ in walk(structure.items) if isinstance(item, Call)]
     for call in (*calls, *structure.left_out):
-        frame = call.caller
         place: tuple[str | None, str | None, int | None] = (None, None, None)
-        if frame is not None:
+        if (frame := call.caller) is not None:
             place = frame.function, frame.file, frame.line
         found = sites.setdefault((call.operation, *place), [])
         if call.site < len(within) and call.site not in found:

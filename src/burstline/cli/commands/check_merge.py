@@ -78,8 +78,7 @@ def run(arguments: usage.Arguments) -> None:
     view = show.CheckView(check, paths, arguments.top)
     if picture is not None:
         write_figure(picture, view.figures()["quality"])
-        count = len(show.drawn_of(check))
-        quantities = plural(count, "quantity", "quantities")
+        quantities = plural(len(show.drawn_of(check)), "quantity", "quantities")
         show.note(f"{picture}: {quantities} of {check.matching.runs} runs")
     print_view(arguments, view)
     for doubt in show.doubts(check):

@@ -62,9 +62,8 @@ def run(arguments: usage.Arguments) -> None:
     opened = run_of(arguments)
     opened.require(None)
     trace, whole = opened.trace, opened.whole
-    columns = None
-    if arguments.columns is not None:
-        columns = [name.strip() for name in arguments.columns.split(",")]
+    if (columns := arguments.columns) is not None:
+        columns = [name.strip() for name in columns.split(",")]
     schema = merge.table_schema(trace.counter_names, columns)
     if "concurrency" in schema.names:
         _require_memory(opened)
