@@ -47,7 +47,7 @@ def test_loops_are_used_only_if_every_run_tells_them(runs, tmp_path, capsys):
 def test_without_the_memory_for_records_runs_are_merged_without_loops(
     runs, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(reading, "bytes_of_tables", lambda *_, raw: 1 << 60 if raw else 0)
+    monkeypatch.setattr(reading.scan, "bytes_of_tables", lambda *_, raw: 1 << 60 if raw else 0)
     words = map(str, runs[1])
     cli.main(["merge", *words, "--dataset", str(tmp_path / "m.parquet"), "--format", "json"])
     said = capsys.readouterr()

@@ -329,7 +329,7 @@ def text(tmp_path_factory):
     generate(made, ranks=160, size=3_000_000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranges, "BLOCK_BYTES", 1 << 18)
-        patch.setattr(text_source, "STREAMED", 1500)
+        patch.setattr(text_source.scan, "STREAMED", 1500)
         yield made
 
 
@@ -415,7 +415,7 @@ def test_workers_load_what_becomes_the_same_store(
 @pytest.mark.parametrize("kind", ["plain", "packed"])
 def test_workers_scan_text_into_the_same_store(kind, text, require_equal_stores, monkeypatch):
     if kind == "packed":  # of eight ranks
-        monkeypatch.setattr(text_source, "STREAMED", 10_000)
+        monkeypatch.setattr(text_source.scan, "STREAMED", 10_000)
     require_equal_stores({"plain": text, "packed": SHIPPED}[kind])
 
 

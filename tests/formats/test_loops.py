@@ -138,7 +138,7 @@ def test_runs_are_matched_alike_as_paraver_files_and_as_stores(tmp_path, sampled
 
 
 def test_loops_whose_events_do_not_fit_are_left_out(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "bytes_of_tables", lambda *_, raw: 1 << 40 if raw else 0)
+    monkeypatch.setattr(reading.scan, "bytes_of_tables", lambda *_, raw: 1 << 40 if raw else 0)
 
     again = through(trace, tmp_path / "run.prv", raw=False, memory=1 << 30)
 

@@ -204,8 +204,8 @@ def test_a_store_holds_the_same_tables(program, share, at_once):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         path = put(Path(name), program.text)
         # Tables "larger than memory": several buckets, spills, ranges of instances.
-        patch.setattr(reading, "STREAMED", 10**8)
-        patch.setattr(reading, "DISK", 0)
+        patch.setattr(reading.scan, "STREAMED", 10**8)
+        patch.setattr(reading.scan, "DISK", 0)
         patch.setattr(reading, "_SHARE_OF_JOURNAL", share)
         patch.setattr(intake, "parts_within", lambda *_, **__: at_once)
         target = Path(name) / "a.store"
@@ -251,8 +251,8 @@ def test_ranges_of_workers_make_the_same_store(program, lengths, size, unknown, 
             path = put(Path(name), gzip.compress(data), "a.prv.gz")
         else:
             path = put(Path(name), data)
-        patch.setattr(reading, "STREAMED", 10**8)
-        patch.setattr(reading, "DISK", 0)
+        patch.setattr(reading.scan, "STREAMED", 10**8)
+        patch.setattr(reading.scan, "DISK", 0)
         patch.setattr(reading, "_SHARE_OF_JOURNAL", 10**6)
         patch.setattr(blocks, "BLOCK_BYTES", size)
         begin, end = data.index(b"\n") + 1, len(data)

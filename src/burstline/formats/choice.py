@@ -28,13 +28,11 @@ class Readable(Protocol):
 
     def recognises(self, path: Path, head: bytes, /) -> bool:
         """Whether a file, or a folder without a head, is of this format."""
-        ...
 
     def read(
         self, path: Path, /, *, raw: bool, memory: int | None, threads: int, progress: Progress
     ) -> Trace:
         """Read it."""
-        ...
 
 
 class Writable(Protocol):
@@ -44,7 +42,6 @@ class Writable(Protocol):
         self, trace: Trace, path: Path, /, *, memory: int | None, progress: Progress
     ) -> None:
         """Write a trace; replaces what is there."""
-        ...
 
 
 READABLE: Final[tuple[Readable, ...]] = (paraver, store, tables, raw_files, otf2, text)

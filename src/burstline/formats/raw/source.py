@@ -24,6 +24,7 @@ from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
 from burstline.formats.raw.files.layout import SUFFIX, Kind
 from burstline.formats.raw.files.pieces import Room
 from burstline.formats.raw.group import Batch, Numbering, RunBasis, read_batch
+from burstline.formats.raw.processes import watching
 from burstline.formats.raw.processes.call_paths import CallPaths, Frame, Resolver
 from burstline.formats.raw.processes.clocks import corrections
 from burstline.formats.raw.processes.processes import (
@@ -32,12 +33,6 @@ from burstline.formats.raw.processes.processes import (
     find_processes,
     location_table,
     places_of,
-)
-from burstline.formats.raw.processes.watching import (
-    binding_of,
-    launcher_of,
-    placement_table,
-    recording_table,
 )
 from burstline.formats.raw.records import ParaverTables
 from burstline.formats.raw.slices import Sliced, SliceOrdinals, caller_of, read_part, sliced
@@ -247,14 +242,14 @@ class RawSource(intake.Divisible[intake.Processes | Sliced, tuple[Batch, ...]]):
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""
         definitions = self._numbering.definitions()
-        recordings = recording_table(self._basis.processes)
+        recordings = watching.recording_table(self._basis.processes)
         labels = {} if self._records is None else self._records.labels(definitions)
         return {
             **self._shared,
             **labels,
             **self._loops.definitions(),
             "locations": location_table(self._basis.processes, self._lives),
-            "placements": placement_table(self._basis.processes),
+            "placements": watching.placement_table(self._basis.processes),
             "recordings": recordings,
             "region_defs": definitions,
             "counter_sets": self._basis.counters.sets(),
@@ -282,8 +277,8 @@ class RawSource(intake.Divisible[intake.Processes | Sliced, tuple[Batch, ...]]):
             "compiler": "; ".join(compilers_of(processes)) or None,
             "ranks": max(process.defined.size for process in processes) or None,
             "thread_level": max(process.defined.thread_level for process in processes),
-            "launcher": launcher_of(processes),
-            "binding": binding_of(processes),
+            "launcher": watching.launcher_of(processes),
+            "binding": watching.binding_of(processes),
             "overhead_ns": overhead_ns or None,
         }
         return metadata_table(facts)

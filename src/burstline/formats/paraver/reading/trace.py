@@ -21,6 +21,7 @@ from burstline.columns import Integers, ordinal_within
 from burstline.executor import Workers
 from burstline.formats import intake
 from burstline.formats.paraver.files.declarations import ONLY, said_in
+from burstline.formats.paraver.reading import scan
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds, vocabulary
 from burstline.formats.paraver.reading.ranges import (
     Buckets,
@@ -30,15 +31,6 @@ from burstline.formats.paraver.reading.ranges import (
     Words,
     opened_by_worker,
     scan_shared,
-)
-from burstline.formats.paraver.reading.scan import (
-    DISK,
-    STREAMED,
-    WAY_OUT,
-    JournalCount,
-    Scanned,
-    bytes_of_tables,
-    bytes_of_whole,
 )
 from burstline.formats.paraver.reading.trace_file import OpenTrace, open_trace, valid_text
 from burstline.model import LOOP_TYPES, LoopEvents, Loops, Trace, operations, schema
@@ -97,7 +89,7 @@ class ScannedSource(intake.Source[Buckets, Built]):
         self,
         opened: OpenTrace,
         journal: _core.Journal,
-        scanned: Scanned,
+        scanned: scan.Scanned,
         files: JournalFiles | None,
         *,
         raw: bool,
@@ -340,7 +332,7 @@ def read(
     """Read a ``.prv`` or ``.prv.gz``; what does not fit is refused before tables are made."""
     with open_trace(path, most_buckets=_BUCKETS) as opened:
         journal = _core.Journal(opened.layout)
-        count = JournalCount(opened.buckets, memory)
+        count = scan.JournalCount(opened.buckets, memory)
         scanned = opened.scan(
             journal, threads=threads, progress=progress, overflow=count.relieve
         )
@@ -348,11 +340,11 @@ def read(
             opened, journal, scanned, None, raw=raw, threads=threads, progress=progress
         )
         held = count.bytes_of(journal)
-        tables = bytes_of_tables(source.counts, len(source.counters), raw=raw)
-        intake.require_bytes(bytes_of_whole(tables, held), memory, way_out=WAY_OUT)
+        tables = scan.bytes_of_tables(source.counts, len(source.counters), raw=raw)
+        intake.require_bytes(scan.bytes_of_whole(tables, held), memory, way_out=scan.WAY_OUT)
         if not raw and memory is not None and opened.tells_loops:
-            tables = bytes_of_tables(source.counts, len(source.counters), raw=True)
-            if bytes_of_whole(tables, held) > memory:
+            tables = scan.bytes_of_tables(source.counts, len(source.counters), raw=True)
+            if scan.bytes_of_whole(tables, held) > memory:
                 source.leave_out_loops()
         return intake.hold(source, source.parts(), intake.Pace(progress=progress))
 
@@ -373,11 +365,11 @@ def convert(
     """
     intake.require_memory(memory)
     size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
-    intake.require_disk(target.absolute().parent, int(size * DISK))
+    intake.require_disk(target.absolute().parent, int(size * scan.DISK))
     each = None if workers is None else workers.memory_each
     # A worker builds one part, where one is built here while another is written.
     at_once = memory if each is None else min(memory, _PARTS_HERE * each)
-    buckets = min(int(size * STREAMED / at_once) + 1, _MOST_BUCKETS)
+    buckets = min(int(size * scan.STREAMED / at_once) + 1, _MOST_BUCKETS)
     with (
         open_trace(path, most_buckets=buckets) as opened,
         intake.new_store(target) as (store, folder),

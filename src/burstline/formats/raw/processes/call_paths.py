@@ -57,11 +57,9 @@ class Resolver(Protocol):
 
         Innermost first: functions inlined at a place stand before the one that holds it.
         """
-        ...
 
     def functions(self, module: str, offsets: Iterable[int]) -> Mapping[int, Frame]:
         """The functions that begin at offsets, each with the line of its begin."""
-        ...
 
 
 def by_address(module: str, offset: int) -> list[Frame]:
