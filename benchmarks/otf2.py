@@ -167,12 +167,11 @@ def otf2_pipit(path: str) -> Task:
 
 def otf2_columns(path: str, warm_up: str) -> Task:
     """Read all events into the kernel's columns."""
-    from burstline.formats.intake import Defects  # noqa: PLC0415 -- in the child
     from burstline.formats.otf2.reading.events import read_events  # noqa: PLC0415 -- in the child
     from burstline.formats.otf2.reading.trace import ArchiveSource  # noqa: PLC0415 -- in the child
 
     def read(folder: str) -> dict[str, Any]:
-        basis = ArchiveSource(Path(folder) / "traces.otf2", Defects()).basis
+        basis = ArchiveSource(Path(folder) / "traces.otf2").basis
         before = _used()
         found = read_events(basis, range(_LOCATIONS))
         cpu = _used() - before

@@ -36,7 +36,6 @@ from burstline.model import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_tabl
 _Key = tuple[int, int, Name | Frame | None]
 """Space, number and name of what a region is."""
 
-
 _OPENMP: Final = -1  # beside Named.REGION, Named.LOOP and Named.FUNCTION
 _ENTERS: Final = (Kind.REGION_ENTER, Kind.LOOP_ENTER)
 _LEAVES: Final = (Kind.REGION_LEAVE, Kind.LOOP_LEAVE)

@@ -125,9 +125,10 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[RecordedP
     processes = []
     for _, group in groupby(sorted(files, key=key), key=key):
         threads = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
-        process = RecordedProcess(
-            threads, _thread_numbers(threads), _read_definitions(threads, defects)
-        )
+        claimed = [file.thread for file in threads]
+        sane = len(set(claimed)) == len(claimed) and max(claimed) < _MOST_THREADS
+        numbers = claimed if sane else list(range(len(claimed)))
+        process = RecordedProcess(threads, numbers, _read_definitions(threads, defects))
         if process.defined.rank < 0 and not any(f.outline.has_events for f in threads):
             defects.note("process_without_mpi", "info", threads[0].path.name)
             continue
@@ -144,12 +145,6 @@ def compilers_of(processes: Iterable[RecordedProcess]) -> list[str]:
     """Name the compilers that made counted code, each once."""
     names = [process.defined.names[Named.COMPILER].values() for process in processes]
     return list(dict.fromkeys(name.text for each in names for name in each))
-
-
-def _thread_numbers(files: Sequence[RawFile]) -> list[int]:
-    claimed = [file.thread for file in files]
-    sane = len(set(claimed)) == len(claimed) and max(claimed) < _MOST_THREADS
-    return claimed if sane else list(range(len(claimed)))
 
 
 def _assign_places(processes: list[RecordedProcess], defects: Defects) -> None:
