@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import io
 import json
 import os
@@ -104,6 +105,8 @@ def grow(folder, dimension, smallest, *, loaded):
 
 if __name__ == "__main__":
     os.fsync = os.fstat  # disks are slow
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
     for searched, limits in LIMITS.items():
         for name, limit in limits.items():
             setattr(searched, name, limit)
