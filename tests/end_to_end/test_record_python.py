@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,9 +18,11 @@ LATER = """
 #include <mpi.h>
 #include <string.h>
 /* What the recorder looks for in an interpreter, as a later one has it. */
-const unsigned long Py_Version = 0x030e00f0;
+#define TEXT(number) #number
+#define VERSION(minor) "3." TEXT(minor) ".0 (main, Oct  7 2025)"
+const unsigned long Py_Version = 0x030000f0 | MINOR << 16;
 unsigned long _PyRuntime[100];
-const char *Py_GetVersion(void) { return "3.14.0 (main, Oct  7 2025)"; }
+const char *Py_GetVersion(void) { return VERSION(MINOR); }
 void *PyGILState_GetThisThreadState(void) { return _PyRuntime; }
 int main(int argc, char **argv) {
     memcpy(_PyRuntime, "xdebugpy", 8);
@@ -88,27 +89,13 @@ def test_the_function_that_makes_others_wait_is_named(site, where):
     assert any(re.search(f"Rank 1 causes .*{place}", verdict()) for _ in range(4))
 
 
-def test_functions_of_an_interpreter_that_cannot_be_read_are_told_once(site):
-    """A version that nobody knows: what the recorder asks for is found before Python's own."""
-    (site.folder / "newer.c").write_text("const unsigned long Py_Version = 0x03ff00f0;\n")
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-o", "newer.so", "newer.c"], cwd=site.folder, check=True
-    )
-    site.settings["LD_PRELOAD"] = f"{site.folder}/newer.so"
-    words = [sys.executable, str(PROGRAMS / "imbalance.py"), "python", "1"]
-
-    code, _, said = site.record("-o", "app.store", "--", *site.ranks(2), *words)
-
-    assert code == 0, said
-    assert said.count("its functions are not named") == 1
-
-
-def test_an_interpreter_that_is_laid_out_in_another_way_is_told_once(site):
-    site.build(LATER, "-rdynamic")
+@pytest.mark.parametrize("minor", [14, 255])
+def test_an_interpreter_that_cannot_be_read_is_told_once(site, minor):
+    site.build(LATER, "-rdynamic", f"-DMINOR={minor}")
 
     code, _, said = site.record("-o", "app.store", "--", *site.ranks(2), "./app")
 
     assert code == 0, said
-    assert said.count("Python is CPython 3.14.0, whose frames cannot be read") == 1
+    assert said.count(f"Python is CPython 3.{minor}.0, whose frames cannot be read") == 1
     calls = site.trace("app.store").calls["operation"].to_pylist()
     assert calls.count("MPI_Barrier") == 2
