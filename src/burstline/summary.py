@@ -369,8 +369,9 @@ class Sums:
         self.times.add_all(other.times)
         for name, row in other.calls.items():
             self.calls[name] = self.calls.get(name, 0) + row
-        for each in fields(self)[3:]:  # numbers, arrays and lists
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        for each in fields(self):
+            if each.name not in ("useful", "times", "calls"):
+                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
 
 def summed(trace: Trace, *, span: str, poll_gap_ns: int, progress: Progress = SILENCE) -> Sums:

@@ -140,8 +140,9 @@ def _on_processors(summary: Summary) -> Check:
     if on is None:
         remedy = "record a counter of processor time, such as cpu"
         if any(map(is_processor_clock, summary.counters)):
-            threads = "threads of a rank wait for each other"
-            remedy = f"{threads}, so their processor time does not tell"
+            remedy = (
+                "threads of a rank wait for each other, so their processor time does not tell"
+            )
         return Check(name, None, "share", bound, None, remedy)
     counted_ns, elapsed_ns = on.counted_ns, on.elapsed_ns
     least_ns = _LEAST_COMPUTED * summary.baseline.whole_ns
@@ -171,8 +172,9 @@ def _cheap(summary: Summary) -> Check:
     if cost is None:
         return Check(CHEAP, None, "share", _MOST_COST, None, "the recorder does not say")
     figure = cost.estimated_ns / cost.watched_ns
-    passed = figure <= _MOST_COST  # a recorder estimates it by what a call costs alone
+    passed = figure <= _MOST_COST
     remedy = "record less: without call stacks, or without functions"
+    # A recorder estimates it by what a call costs alone.
     return Check(CHEAP, figure, "share", _MOST_COST, passed, remedy, inferred=True)
 
 
@@ -207,8 +209,9 @@ def _clocks_in_order(summary: Summary, waits: Waits | None) -> Check:
 def _openmp_seen(summary: Summary) -> Check:
     openmp = summary.openmp
     remedy = "record with a runtime of OpenMP that tells of its threads, as LLVM's does"
-    passed: bool | None = not (is_met := bool(openmp.unseen))
-    if openmp.silent and not is_met:
+    unseen = openmp.unseen > 0
+    passed: bool | None = not unseen
+    if openmp.silent and not unseen:
         passed = None
         remedy = f"{openmp.silent} tells nothing, so look whether the program makes threads"
-    return Check(OPENMP_SEEN, openmp.unseen, "count", 0, passed, remedy, inferred=is_met)
+    return Check(OPENMP_SEEN, openmp.unseen, "count", 0, passed, remedy, inferred=unseen)

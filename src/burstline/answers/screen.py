@@ -50,7 +50,15 @@ from burstline.structure import Loop, LoopTable, Structure
 from burstline.summary import Summary
 from burstline.timeline import LineTimes
 from burstline.values import Documented
-from burstline.waits import Waits, blame_for, costs_of, ends_of, largest_waits, waits_ns
+from burstline.waits import (
+    Largest,
+    Waits,
+    blame_for,
+    costs_of,
+    ends_of,
+    largest_waits,
+    waits_ns,
+)
 
 _HALF: Final = (0.45, 0.55)
 _LEAST_LOSS: Final = 0.01
@@ -346,11 +354,16 @@ def _waits(known: Known) -> Answer:
             where=short_text(waits, place),
         )
         for each in largest[:2]
-        for ns in [waits.profile.exclusive(each.metric).sum(axis=1)]
-        for place, there in by_place(waits, np.where(each.left_out, 0, ns).tolist())[:1]
+        for place, there in _places(waits, each)[:1]
         if each is largest[0] or each.cost_ns / whole >= _LEAST_LOSS
     ]
     return Answer(name, question, (total, *worst), (*_ranks(waits),))
+
+
+def _places(waits: Waits, wait: Largest) -> list[tuple[int, float]]:
+    """Where ranks wait in one way, those places first where they wait longest."""
+    values = waits.profile.exclusive(wait.metric).sum(axis=1)
+    return by_place(waits, np.where(wait.left_out, 0, values).tolist())
 
 
 def _ranks(waits: Waits) -> Iterator[Sentence]:
@@ -432,9 +445,12 @@ def _advice(known: Known) -> Answer:
     failed = fitness.failed_of(known.checks)
     if failed and failed[0].name != fitness.CALLERS_KNOWN:
         answer = Sentence(name, f"{capital(failed[0].remedy)}.")
-        return Answer(name, question, (answer, _evidence(failed[0])), (*_then(known),))
-    notes = (Sentence(name, f"To see source lines, {each.remedy}.") for each in failed[:1])
-    return Answer(name, question, (*_tuning(known),), (*notes,))
+        return Answer(name, question, (answer, _evidence(failed[0])), tuple(_then(known)))
+    said = tuple(_tuning(known))
+    if failed:
+        note = Sentence(name, f"To see source lines, {failed[0].remedy}.")
+        return Answer(name, question, said, (note,))
+    return Answer(name, question, said)
 
 
 def _then(known: Known) -> Iterator[Sentence]:
@@ -480,7 +496,7 @@ def _tuning(known: Known) -> Iterator[Sentence]:
     if blamed := [*_blamed(known, name, look)]:
         yield from blamed
         return
-    if worst not in _ADVICE:
+    if worst in ("load_balance", "mpi_load_balance"):
         meaning = _meaning(worst, known)
         yield sentence(name, "Spread the work evenly: {meaning}.", meaning=meaning)
         return

@@ -322,7 +322,9 @@ def _cause_by_computing(
 ) -> Phrase:
     """Which rank causes a wait by computing, where, and whether its node is slow."""
     cause, node = _cause_of_rank(waits, blame, checked, what), together(waits, blame)
-    return joined(" ", cause, Phrase(capital(node.text) + "." * bool(node.text), node.facts))
+    if not node.text:
+        return cause
+    return joined(" ", cause, Phrase(f"{capital(node.text)}.", node.facts))
 
 
 def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...], what: str) -> Phrase:
@@ -402,6 +404,8 @@ def _doubts(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
     if modelled is None or modelled.without is None:
         return []
     instead = changed(_sentences(waits, checked), _sentences(modelled.without, checked))
+    if not instead:
+        return []
     doubt = sentence(
         "but",
         "{of_ticks} of all ticks are a constant, {cost} for each call of OpenMP. If these cost "
@@ -410,7 +414,7 @@ def _doubts(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
         cost=Fact("ticks of a call of OpenMP", modelled.call_cost, "count"),
         instead=joined(" ", *(Phrase(each.sentence, each.facts) for each in instead)),
     )
-    return [doubt] if instead else []
+    return [doubt]
 
 
 def changed(ours: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[Sentence]:

@@ -45,8 +45,8 @@ class Walk:
 
 def parts_of(trace: Trace, name: str) -> Iterator[pa.Table]:
     """A table in parts, if it is stored or by location; one at least, maybe without rows."""
-    by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
-    parts = trace.batches(name) if trace.is_stored or by_location else iter(())
+    where, _ = schema.place_columns(name)
+    parts = iter(()) if where is None and not trace.is_stored else trace.batches(name)
     first = next(parts, None)
     yield trace.table(name) if first is None else first
     yield from parts

@@ -85,8 +85,8 @@ def _facts(summary: Summary, *, part: bool) -> Iterator[tuple[str, str]]:
         if not other.calls_mpi and any(each.calls_mpi for each in summary.applications):
             yield "", f"application {other.application}: {other.ranks:,} more, without MPI"
     yield "duration", format_ns(summary.duration_ns)
-    records = (plural(count, name[:-1]) for name, count in summary.records.items())
-    whose = " in the whole trace" * (part and summary.counts_source)
+    records = (plural(count, name.removesuffix("s")) for name, count in summary.records.items())
+    whose = " in the whole trace" if part and summary.counts_source else ""
     yield "records", ", ".join(records) + whose
     calls = sum(totals.count for totals in summary.calls.values())
     collectives = plural(summary.collectives, "collective")

@@ -206,10 +206,11 @@ class Waits:
                     "start_ns": row["start_ns"],
                     "wait_ns": row["wait_ns"],
                     "cause_rank": ranks[row["cause_location"]],
-                    "cause_call_path": None if blamed is None else list(path(blamed)),
+                    "cause_call_path": None
+                    if row["cause_call_path"] is None
+                    else list(path(row["cause_call_path"])),
                 }
                 for row in rows.slice(0, _SEVERE_TOLD).to_pylist()
-                for blamed in [row["cause_call_path"]]
             ]
 
         whole = int(to_numpy(self.delays["wait_ns"]).sum())

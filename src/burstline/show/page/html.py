@@ -251,7 +251,7 @@ def _cell(value: Any, head: _Head, most: float | None, depth: int | None) -> Htm
     is_short = not head.is_number and len(shown) <= _SHORT
     classes = ["n"] * head.is_number + ["s"] * is_short
     classes += [f"d{min(depth, DEEPEST)}"] if depth else []
-    classes += ["max"] * (head.is_number and value == most is not None)
+    classes += ["max"] * (head.is_number and most is not None and value == most)
     return tag(
         "th" if is_name else "td",
         shown,
