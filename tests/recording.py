@@ -77,7 +77,7 @@ class Site:
         )
 
     def record(self, *words, before=()):
-        if not before and self._is_ordinary():
+        if not before:
             return warm.run(["record", *words], self.folder, self.settings)
         process = self.start(*words, before=before)
         try:
@@ -87,27 +87,8 @@ class Site:
             raise
         return process.returncode, printed, said
 
-    def _is_ordinary(self):
-        """Whether nothing in the environment is for an interpreter that starts."""
-        return not any(
-            self.settings.get(name) != os.environ.get(name)
-            for name in self.settings
-            if name.startswith("LD_")
-        )
-
     def burstline(self, *words):
-        if self._is_ordinary():
-            return warm.run(words, self.folder, self.settings)
-        done = subprocess.run(
-            [sys.executable, "-m", "burstline", *map(str, words)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            cwd=self.folder,
-            env=self.settings,
-        )
-        return done.returncode, done.stdout, done.stderr
+        return warm.run(words, self.folder, self.settings)
 
     def printed_by(self, *words):
         """What a command prints that ends well."""
