@@ -22,17 +22,23 @@ _OF_FILES: Final = re.compile(r"^RssFile:\s+(\d+) kB", re.MULTILINE)
 
 
 def peak_of(process: subprocess.Popen[str]) -> int:
-    """The most bytes that a process, and those it starts, have until it ends.
+    """The most bytes that a process, and those it starts, have until it ends."""
+    status, peak = watch(process.pid)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return peak
+
+
+def watch(process: int) -> tuple[int, int]:
+    """Wait for a child process; give its status, and the most bytes it and its children had.
 
     Of a process alone the kernel knows the peak; beside its children it is looked at every
     3 ms: what they share counts once, and the pages of files once.
     """
     peak = 0
-    while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
-        peak = max(peak, _with_children(process.pid))
+    while not (ended := os.wait4(process, os.WNOHANG))[0]:
+        peak = max(peak, _with_children(process))
         time.sleep(_LOOK_EVERY_S)
-    process.returncode = os.waitstatus_to_exitcode(ended[1])
-    return max(peak, 1024 * ended[2].ru_maxrss)
+    return ended[1], max(peak, 1024 * ended[2].ru_maxrss)
 
 
 def _with_children(process: int) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from functools import cache
-from typing import NamedTuple
+from pathlib import Path
 
-from benchmarks import peak
+import warm
 
 LIBRARIES = (
     "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core, "
@@ -17,15 +16,6 @@ LIBRARIES = (
 """With our own analyses: a command has those in memory that it asks a run for."""
 ROUND_ABOUT = 64 << 20
 """What may come on top of a limit and the libraries."""
-
-
-class Done(NamedTuple):
-    """What a child did."""
-
-    code: int
-    printed: str
-    said: str
-    peak_bytes: int
 
 
 @cache
@@ -38,13 +28,6 @@ def base_bytes() -> int:
     return supervised("-c", LIBRARIES).peak_bytes + ROUND_ABOUT
 
 
-def supervised(*words: object) -> Done:
+def supervised(*words: object) -> warm.Done:
     """Run ``python WORDS…`` and wait for it."""
-    done = subprocess.run(
-        [sys.executable, peak.__file__, sys.executable, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    *said, most = done.stderr.splitlines()
-    return Done(done.returncode, done.stdout, "\n".join(said), int(most))
+    return warm.python(words, Path.cwd(), os.environ, is_watched=True)

@@ -1,6 +1,6 @@
-"""Commands in processes of their own, forked from one that has imported what they need.
+"""Programs of Python in processes of their own, forked from one that has imported for them.
 
-Imports are most of what a short command costs. Each command has its folder, environment,
+Imports are most of what a short command costs. Each program has its folder, environment,
 output and end for itself, as a new Python would, and nothing of the process of the tests.
 """
 
@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import pkgutil
+import runpy
 import signal
 import subprocess
 import sys
@@ -21,6 +22,9 @@ import threading
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
+
+from benchmarks.peak import watch
 
 import burstline
 from burstline.record.symbols import lookup, resolution
@@ -31,24 +35,38 @@ ALSO = ("email.message", "encodings.ascii", "importlib.readers", "numpy.ma", "py
 """Modules of libraries that are imported when they are used."""
 
 
-def run(words, folder, environment, patience_s=120):
+class Done(NamedTuple):
+    """What a program did; the most memory it had is 0 where nobody looked at it."""
+
+    code: int
+    printed: str
+    said: str
+    peak_bytes: int
+
+
+def run(words, folder, environment):
     """Run ``burstline WORDS`` in a folder; give its exit code, output, and what it said."""
+    return python(("-m", "burstline", *words), folder, environment)[:3]
+
+
+def python(words, folder, environment, *, is_watched=False, patience_s=120):
+    """Run ``python WORDS`` in a folder."""
     with tempfile.TemporaryDirectory() as place:
         printed, said = Path(place, "printed"), Path(place, "said")
         request = list(map(str, words)), str(folder), dict(environment), str(printed), str(said)
         with _LOCK:
             server = _server()
-            server.stdin.write(json.dumps(request) + "\n")
+            server.stdin.write(json.dumps([is_watched, request]) + "\n")
             server.stdin.flush()
             process = int(server.stdout.readline())
             timer = threading.Timer(patience_s, os.kill, (process, signal.SIGTERM))
             timer.start()
             try:
-                code = int(server.stdout.readline())
+                code, peak = map(int, server.stdout.readline().split())
             finally:
                 timer.cancel()
                 timer.join()
-        return code, printed.read_text(), said.read_text()
+        return Done(code, printed.read_text(), said.read_text(), peak)
 
 
 _LOCK = threading.Lock()
@@ -82,12 +100,13 @@ def _serve():
             importlib.import_module(name)
     _read_programs_in_forks()
     for line in sys.stdin:
+        is_watched, request = json.loads(line)
         process = os.fork()
         if process == 0:
-            _become(*json.loads(line))
+            _become(*request)
         print(process, flush=True)
-        _, status = os.waitpid(process, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        status, peak = watch(process) if is_watched else (os.waitpid(process, 0)[1], 0)
+        print(os.waitstatus_to_exitcode(status), peak, flush=True)
 
 
 def _read_programs_in_forks():
@@ -129,7 +148,7 @@ def _forked(child):
 
 
 def _become(words, folder, environment, printed, said):
-    """Be the command, and never return."""
+    """Be the program, and never return."""
     code = 1
     try:
         with (
@@ -142,10 +161,7 @@ def _become(words, folder, environment, printed, said):
         os.environ.clear()
         os.environ.update(environment)
         os.chdir(folder)
-        sys.argv[1:] = words
-        from burstline.cli import main
-
-        main()
+        _interpret(*words)
         code = 0
     except SystemExit as end:
         code = end.code or 0
@@ -156,6 +172,18 @@ def _become(words, folder, environment, printed, said):
     with contextlib.suppress(OSError):
         sys.stderr.flush()
     os._exit(code)
+
+
+def _interpret(what, *words):
+    if what == "-m":
+        sys.argv[1:] = words[1:]
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    elif what == "-c":
+        sys.argv[:] = ["-c", *words[1:]]
+        exec(words[0], {"__name__": "__main__"})  # noqa: S102 -- what a test says
+    else:
+        sys.argv[:] = [what, *words]
+        runpy.run_path(what, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def test_what_would_not_fit_is_refused_before_it_starts(stores, tmp_path):
         code, _, said, peak = run(*words, "--memory", "16M")
         assert code == 5
         assert "--from" in said
-        assert peak < base + 180_000_000
+        assert peak < base + 130_000_000
     assert not list(tmp_path.iterdir())
 
 
