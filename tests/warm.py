@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import functools
 import importlib
 import json
+import multiprocessing
 import os
 import pkgutil
 import runpy
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -70,6 +73,7 @@ def python(words, folder, environment, *, is_watched=False, patience_s=120):
 
 
 _LOCK = threading.Lock()
+_FORKS = multiprocessing.get_context("fork")
 
 
 @functools.cache
@@ -120,31 +124,42 @@ def _read_programs_in_forks():
         of_system = request.get("module", "").startswith("/usr/lib/")
         return ask(shared if of_system else own, **request)
 
-    resolution.Child._started = _forked
+    resolution.Child._started = forked
     resolution.Child.ask = ask_one_of_two
     shared.ask(name="_Z5startv")
 
 
-def _forked(child):
+def forked(child):
+    """Start a child that reads programs, as a fork of this process, in the place of another."""
     (asked, ask), (answer, answered) = os.pipe(), os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.dup2(asked, 0)
-        os.close(ask)  # so that it ends with who asks
-        sys.stdout = os.fdopen(answered, "w")
-        sys.argv[1:] = map(str, (resolution._SECONDS, resolution._BYTES))
-        with contextlib.suppress(BaseException):
-            lookup.main()
-        os._exit(0)
+    words = asked, ask, answered
+    process = _FORKS.Process(target=_read_programs, args=words, daemon=True)
+    process.start()
     os.close(asked)
     os.close(answered)
+    stdin, stdout = os.fdopen(ask, "wb"), os.fdopen(answer, "rb")
+
+    def communicate():
+        process.join()
+        for file in (stdin, stdout):
+            with contextlib.suppress(OSError):
+                file.close()
+
     child._process = SimpleNamespace(
-        stdin=os.fdopen(ask, "wb"),
-        stdout=os.fdopen(answer, "rb"),
-        kill=functools.partial(os.kill, process, signal.SIGKILL),
-        communicate=functools.partial(os.waitpid, process, 0),
+        stdin=stdin, stdout=stdout, kill=process.kill, communicate=communicate
     )
+    weakref.finalize(child, resolution._end, child._process)
     return child._process
+
+
+def _read_programs(asked, ask, answered):
+    os.close(ask)  # so that it ends with who asks
+    os.dup2(asked, 0)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    faulthandler.disable()  # files that ask for too much memory are expected
+    sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(answered, "w")
+    sys.argv[1:] = map(str, (resolution._SECONDS, resolution._BYTES))
+    lookup.main()
 
 
 def _become(words, folder, environment, printed, said):

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import pytest
 
 from burstline.extrae.labels import read_function
+from burstline.record.symbols import resolution
 from burstline.record.symbols.resolution import CallerPlace, Resolver
+from warm import forked
 
 C_SOURCE = """
 #include <stdio.h>
@@ -138,6 +140,12 @@ BUILDS = [
         "-g -O2 -gdwarf-4 -shared -fPIC",
     )
 ]
+
+
+@pytest.fixture(autouse=True)
+def without_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the children of resolvers, which have what a new Python would import."""
+    monkeypatch.setattr(resolution.Child, "_started", forked)
 
 
 class Build(NamedTuple):
