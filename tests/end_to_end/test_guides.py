@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from command import burstline
+import warm
+from command import Done, burstline
 from guide_inputs import MAIN, SOLVER, few_bursts, write_inputs
 from recording import SETTINGS, for_mpi4py
 
@@ -131,10 +132,9 @@ def matches(word):
 
 
 def run_burstline(words):
-    """Run a command: in a process of its own if it hands its own output to another one."""
-    if words[1] == "record" and "--format" in words:
-        words = [sys.executable, "-m", *words]
-        return subprocess.run(words, capture_output=True, text=True, check=False)
+    """Run a command: in a process of its own if it starts a program, which prints as well."""
+    if "--" in words:
+        return Done(*warm.run(words[1:], Path.cwd(), os.environ))
     return burstline(*words[1:])
 
 
@@ -168,8 +168,11 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture
 def here(inputs, tmp_path, monkeypatch):
-    """A folder with all inputs, where this process stands; what a page exports ends with it."""
-    shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
+    """A folder with all inputs, where this process stands; what a page exports ends with it.
+
+    Inputs are links, as no command may change what it reads.
+    """
+    shutil.copytree(inputs, tmp_path, copy_function=os.link, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     before = dict(os.environ)
     yield tmp_path
