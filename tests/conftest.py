@@ -40,6 +40,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
 # No machine goes down while tests run, so that they need not wait for its disk.
 os.fsync = os.fstat
 
+# Or each process that imports NumPy has a thread per processor that waits for work, and spins.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 gc.disable()  # until all tests are collected, of which nothing becomes garbage
 
 # The same examples for everybody: what passes where a change is made passes elsewhere.
