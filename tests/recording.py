@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ import burstline
 import warm
 
 _SESSIONS = tempfile.TemporaryDirectory(prefix="sessions-")
+_BUILT = tempfile.TemporaryDirectory(prefix="built-")
 SETTINGS = {
     # Launchers that start at the same moment fail if both make the folder of their sessions.
     "OMPI_MCA_orte_tmpdir_base": _SESSIONS.name,
@@ -36,6 +39,16 @@ def environment(cache):
     """Give what the children find in their environment; recorders are built in a cache."""
     path = os.pathsep.join(map(os.path.abspath, sys.path))
     return os.environ | SETTINGS | {"XDG_CACHE_HOME": str(cache), "PYTHONPATH": path}
+
+
+@functools.cache
+def patient():
+    """Give the words by which ranks that wait sleep: for programs that are not sampled."""
+    source = Path(__file__).parent / "record" / "patient.c"
+    library = Path(_BUILT.name, "patient.so")
+    words = ["cc", "-std=c11", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl"]
+    subprocess.run(words, check=True)
+    return ["-Wl,--push-state,--no-as-needed", str(library), "-Wl,--pop-state"]
 
 
 class Site:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recording import Site, environment, line_of
+from recording import Site, environment, line_of, patient
 
 SOURCES = Path(__file__).parents[1] / "record" / "blame"
 STEPS = 6
@@ -134,9 +134,8 @@ def built(tools, clang, openmp, built_once, tmp_path_factory):
         c = [f"mpicc.{site.kind}", *words, f"blame.{name}", *sorted(SOURCES.glob("*.c"))]
         fortran = [f"mpif90.{site.kind}", *words, f"fortran.{name}", SOURCES / FORTRAN]
         for command in ([*c, *openmp(clang)], fortran):
-            subprocess.run(
-                list(map(str, command)), check=True, cwd=site.folder, env=site.settings
-            )
+            words = [*map(str, command), *patient()]
+            subprocess.run(words, check=True, cwd=site.folder, env=site.settings)
     return site
 
 

@@ -16,7 +16,7 @@ from burstline.clocks import restamped, retimed
 from burstline.synchronisation import PLACES
 from golden.oracle_events import case_of
 from oracles import clocks
-from recording import MPIS, Site, environment
+from recording import MPIS, Site, environment, patient
 
 PROGRAM = Path(__file__).parents[1] / "record" / "logical.c"
 COUNTERS = "clocks"
@@ -32,7 +32,7 @@ def site(request, clang, openmp, built_once, tmp_path_factory):
     settings = environment(built_once) | {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     site = Site(request.getfixturevalue(request.param), folder, settings)
     compiled = [sys.executable, "-m", "burstline", "cc", "--", clang, "-g", "-O1", PROGRAM]
-    compiled += [*openmp(clang), "-o", "logical"]
+    compiled += [*openmp(clang), "-o", "logical", *patient()]
     compiled += [*mpi_words(site, "compile"), *mpi_words(site, "link")]
     subprocess.run(list(map(str, compiled)), check=True, cwd=folder, env=settings)
     return site

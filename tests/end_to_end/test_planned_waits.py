@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import burstline
-from recording import Site, environment
+from recording import Site, environment, patient
 
 PROGRAM = Path(__file__).parents[1] / "record" / "planned_waits.c"
 FEWEST, RUNS = (7, 7) if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else (1, 3)
@@ -58,7 +58,7 @@ def site(open_mpi, clang, openmp, built_once, tmp_path_factory):
     folder = tmp_path_factory.mktemp("planned")
     site = Site(open_mpi, folder, environment(built_once) | passive)
     words = [clang, "-g", "-O1", "-finstrument-functions", PROGRAM, *openmp(clang)]
-    words += ["-o", "planned", *site.mpi_words("compile"), *site.mpi_words("link")]
+    words += ["-o", "planned", *patient(), *site.mpi_words("compile"), *site.mpi_words("link")]
     subprocess.run(list(map(str, words)), check=True, cwd=folder)
     return site
 

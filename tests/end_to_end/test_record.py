@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from burstline.summary import summarise
-from recording import line_of, wait_until
+from recording import line_of, patient, wait_until
 
 PROGRAMS = Path(__file__).parents[1] / "record"
 RING = """
@@ -150,9 +150,10 @@ def test_a_program_behind_a_script_is_recorded(on_open_mpi):
     ],
 )
 def test_a_program_that_fails_leaves_what_it_did_before(on_open_mpi, how, message):
-    code, printed, said = on_open_mpi.record(
-        "--format", "json", "--", *on_open_mpi.ranks(2), on_open_mpi.build(RING), how
-    )
+    program = on_open_mpi.build(RING, *patient())
+    words = ["--format", "json", "--", *on_open_mpi.ranks(2), program, how]
+
+    code, printed, said = on_open_mpi.record(*words)
 
     assert code != 0
     assert message in said

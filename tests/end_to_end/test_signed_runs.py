@@ -18,7 +18,7 @@ from burstline.errors import InconsistentTraceError, NotEnoughDataError
 from burstline.model import COLLECTIVES, COUNTED
 from burstline.record import Plan, RankPlan, State, signed_run
 from burstline.signature import events_of
-from recording import wait_until
+from recording import patient, wait_until
 from signed import PROGRAMS, hashes, rank_plan, ring_plan, token
 
 SENDS = {f"MPI_{letter}send" for letter in ("", "I", "B", "Ib", "S", "Is", "R", "Ir")} | {
@@ -40,6 +40,10 @@ def processes(name):
         if name in words:
             found.append(words)
     return found
+
+
+def compiled(site, compiler, source, name):
+    return site.compile(compiler, "-w", PROGRAMS / source, *patient(), name=name)
 
 
 @pytest.fixture
@@ -77,11 +81,11 @@ class Runs:
 
     @pytest.fixture
     def ending(self, site, name):
-        return site.compile("mpicc", "-w", PROGRAMS / "ending.c", name=name)
+        return compiled(site, "mpicc", "ending.c", name)
 
     @pytest.fixture
     def signed(self, site, name):
-        return site.compile("mpicc", "-w", PROGRAMS / "signed.c", name=name)
+        return compiled(site, "mpicc", "signed.c", name)
 
     def check_cut(self, measured, plan, folder):
         assert (measured.code, measured.left) == (0, 0)
@@ -111,14 +115,14 @@ class Runs:
 
     @pytest.mark.usefixtures("gfortran")
     def test_units_of_fortran_are_flushed(self, run, site, name, tmp_path):
-        program = site.compile("mpif90", PROGRAMS / "ending.f90", name=name)
+        program = compiled(site, "mpif90", "ending.f90", name)
         plan = ring_plan(FORTRAN)
 
         self.check_cut(run(plan, program, "kept"), plan, tmp_path)
 
     @pytest.mark.parametrize("source", ["buffered.cpp", "unbuffered.cpp"])
     def test_what_streams_of_cpp_buffer_is_flushed(self, run, site, name, tmp_path, source):
-        program = site.compile("mpicxx", PROGRAMS / source, name=name)
+        program = compiled(site, "mpicxx", source, name)
 
         assert run(BARRIERS, program).code == 0
         assert (tmp_path / "printed").read_text().count("kept") == 2
@@ -256,7 +260,7 @@ class TestMpich(Runs):
     @pytest.fixture
     def session(self, site, name):
         """A program without MPI_COMM_WORLD, which Open MPI has from version 5 on."""
-        return site.compile("mpicc", "-w", PROGRAMS / "signed_session.c", name=name)
+        return compiled(site, "mpicc", "signed_session.c", name)
 
     def test_a_program_with_sessions_only_is_cut(self, run, session, tmp_path):
         measured = run(BARRIERS, session)
