@@ -23,7 +23,7 @@ KINDS = {
     }.items()
 }  # fmt: skip
 HEADER_BYTES = 4096
-THREAD, PROCESSORS = 4, 76
+THREAD, GAP, PROCESSORS = 4, 70, 76
 LOW_48 = (1 << 48) - 1
 
 

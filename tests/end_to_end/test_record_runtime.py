@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from raw_records import files, header, kinds, of_kind, records, stacks, texts
+from raw_records import GAP, PROCESSORS, files, header, kinds, of_kind, records, stacks, texts
 from runtime_building import recorded
 
 CALLS = 3000  # of the program's "many"
@@ -25,6 +25,15 @@ def record(runtime_program, tmp_path):
         return files(folder), done.stderr
 
     return run
+
+
+@pytest.fixture
+def one_processor():
+    """Let programs stay where they are: of each new processor of a thread a record tells."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    yield
+    os.sched_setaffinity(0, allowed)
 
 
 def only(result):
@@ -136,6 +145,7 @@ def test_the_handlers_of_the_program_are_its_own(record):
     assert kinds(only(record("handled")), "ENTER") == ["ENTER"] * 3
 
 
+@pytest.mark.usefixtures("one_processor")
 def test_without_room_records_are_dropped_and_counted(record):
     (path,), errors = record("limited")
 
@@ -149,15 +159,18 @@ def test_without_room_records_are_dropped_and_counted(record):
     assert f"{gap['c'][0]} records were dropped" in errors.splitlines()[-1]
 
 
+@pytest.mark.usefixtures("one_processor")
 def test_with_room_again_recording_goes_on_after_a_gap(record):
     (path,), _ = record(
         "limited", AGAIN="1", BURSTLINE_STACK_DEPTH="2", BURSTLINE_COUNTERS="cpu"
     )
 
     after = kinds(path)[kinds(path).index("GAP") + 1 :]
+    told = records(path, placed=True)["kind"].tolist()
     enter = of_kind(path, "ENTER")[-6:]
     assert [kind for kind in after if kind in {"ENTER", "LEAVE"}] == ["ENTER", "LEAVE"] * 6
     assert {"COUNTER", "MODULE", "STACK"} <= set(after[: after.index("ENTER")])
+    assert PROCESSORS in told[told.index(GAP) :]
     assert set(enter["a"].tolist()) <= set(stacks(path))
 
 

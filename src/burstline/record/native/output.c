@@ -117,13 +117,14 @@ void burst_miss(struct burst_thread *thread) {
     if (thread != NULL) burst_put_missed(thread);
 }
 
-/* Room after a time without: what was defined meanwhile is to be defined again. */
+/* Room after a time without: what was defined or told meanwhile has to be put again. */
 static void mark_gap(struct burst_thread *thread) {
     const uint64_t dropped = thread->dropped, since = thread->dropped_since_ns;
     thread->dropped = 0;
     burst_set_clear(&thread->defined);
     ++thread->generation;
     thread->counters_defined = 0;
+    memset(thread->told, 0, sizeof thread->told);
     burst_store(&thread->buffer, BURST_GAP, 0, burst_now(), 0, since, dropped);
     burst_put_rank(thread);
 }
