@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from burstline import Trace
+from burstline.model import Batched
 from burstline.summary import summarise
 from burstline.testing import trace_of as read_text
 from by_hand import calls_of, rows_of, threads, trace_of
@@ -65,7 +66,7 @@ def test_a_chain_of_callers_is_followed_once_however_long_it_is():
     assert done.stdout.split() == ["200000", "200000"]
 
 
-class Store(dict):
+class Store(dict, Batched):
     """A mapping that gives tables in parts, and never `calls`, `messages` or `bursts` whole."""
 
     def batches(self, name, columns, **_):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from burstline import InconsistentTraceError, ParameterError, Trace
-from burstline.model import schema
+from burstline.model import Batched, schema
 from burstline.testing import assert_same_trace, trace_of
 
 SMALL = """
@@ -22,7 +22,7 @@ def trace():
     return trace_of(SMALL)
 
 
-class Parts(dict):
+class Parts(dict, Batched):
     """Tables that come in parts, as a store's do."""
 
     def batches(self, name, columns, **_):

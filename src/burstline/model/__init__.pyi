@@ -88,3 +88,4 @@ from burstline.model.schema.tables import UNREAD_PYTHON as UNREAD_PYTHON
 from burstline.model.schema.tables import VALUE_TYPES as VALUE_TYPES
 from burstline.model.schema.tables import Column as Column
 from burstline.model.schema.tables import TableSchema as TableSchema
+from burstline.model.trace import Batched as Batched

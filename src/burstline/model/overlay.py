@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from burstline.columns import Integers
 from burstline.model.schema import TABLES
-from burstline.model.trace import Trace
+from burstline.model.trace import Batched, Trace
 
 
 def overlaid(
@@ -57,7 +57,7 @@ class Overlay(Mapping[str, "pa.Table"]):
         return columns
 
 
-class StoredOverlay(Overlay):
+class StoredOverlay(Overlay, Batched):
     """The same, of a trace in a store, which can be had in parts."""
 
     def batches(

@@ -6,9 +6,10 @@ needed, and `batches` goes through a table a few locations at a time.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,12 @@ _VALUE_BYTES = {"int16": 2, "int32": 4, "bool": 1, "operation": 2, "enum": 1}
 _LONGEST_VALUE_BYTES = 8
 
 
-@runtime_checkable
-class Batched(Protocol):
+class Batched(Mapping[str, pa.Table]):
     """A mapping of tables that can hand out a table in parts, and count without loading."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def batches(
         self,
         name: str,
@@ -39,17 +42,16 @@ class Batched(Protocol):
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
         """The table `name` in parts of whole locations, in order."""
-        ...
 
+    @abstractmethod
     def rows(self, name: str) -> int:
         """The number of rows of a table."""
-        ...
 
+    @abstractmethod
     def rows_near(
         self, name: str, *, locations: Mask | None, window: schema.Window | None
     ) -> int | Integers:
         """The estimated number of rows of some locations in a window."""
-        ...
 
 
 class Trace:

@@ -39,7 +39,7 @@ from burstline.formats.store.manifest import (
 )
 from burstline.formats.store.pages import bytes_to_read, open_parquet
 from burstline.formats.walk import parts_of
-from burstline.model import NAMES, Trace, Wrong, schema
+from burstline.model import NAMES, Batched, Trace, Wrong, schema
 from burstline.progress import SILENCE, Progress
 
 Group = dict[str, int]
@@ -271,7 +271,7 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
 
 
 @dataclass(frozen=True, slots=True)
-class StoreTables(Mapping[str, pa.Table]):
+class StoreTables(Batched):
     """The tables of a store, loaded when asked for, large ones each time anew."""
 
     folder: Path
