@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import faulthandler
 import functools
+import gc
 import importlib
 import json
 import multiprocessing
@@ -103,6 +104,7 @@ def _serve():
         if not name.startswith(APART):
             importlib.import_module(name)
     _read_programs_in_forks()
+    gc.freeze()  # what is imported is never garbage, and shared with forks while not looked at
     for line in sys.stdin:
         is_watched, request = json.loads(line)
         process = os.fork()
