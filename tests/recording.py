@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,15 @@ def patient():
     return ["-Wl,--push-state,--no-as-needed", str(library), "-Wl,--pop-state"]
 
 
+@functools.cache
+def _built_once(words, sources):
+    folder = Path(tempfile.mkdtemp(dir=_BUILT.name))
+    for name, text in sources:
+        (folder / name).write_text(text)
+    subprocess.run([*words, "-o", "program"], check=True, cwd=folder)
+    return folder / "program"
+
+
 class Site:
     """A folder with an MPI's compiler and launcher at hand."""
 
@@ -64,12 +74,22 @@ class Site:
         return self.compiler.partition(".")[2]
 
     def build(self, source, *options, name="app"):
-        (self.folder / f"{name}.c").write_text(source)
-        return self.compile("mpicc", f"{name}.c", "-pthread", *options, name=name)
+        """Build a program of a text in C, or copy it from where another test had it built."""
+        source_file = self.folder / f"{name}.c"
+        source_file.write_text(source)
+        words = ("mpicc", source_file.name, "-pthread", *options)
+        return self._built(words, name, {source_file.name: source})
 
     def compile(self, compiler, *words, name="app"):
-        words = [f"{compiler}.{self.kind}", "-g", "-o", name, *map(str, words)]
-        subprocess.run(words, check=True, cwd=self.folder)
+        """Build a program of files; of those that no test made it is built once for all."""
+        return self._built((compiler, *map(str, words)), name, {})
+
+    def _built(self, words, name, sources):
+        words = (f"{words[0]}.{self.kind}", "-g", *words[1:])
+        if all(word[0] in "-/" or word in sources for word in words[1:]):
+            shutil.copy(_built_once(words, tuple(sources.items())), self.folder / name)
+        else:
+            subprocess.run([*words, "-o", name], check=True, cwd=self.folder)
         return f"./{name}"
 
     def mpi_words(self, what):
