@@ -16,9 +16,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import cloudpickle
+import dask
 import numpy as np
 import pytest
 from benchmarks.generate import generate
+from distributed import Status
 from experiments.workers.one_node_slurm import slurm
 
 import burstline
@@ -72,6 +74,13 @@ OF_ALL = (
     "verdict", "matrix", "histogram", "phases", "structure", "Parquet", "waits", "report",
 )  # fmt: skip
 """Commands, one each, that are asked of all real traces."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked():
+    """Have workers forked from a process that has imported Dask, for many are started."""
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -537,14 +546,18 @@ class Fatal:
 
 @pytest.mark.usefixtures("mine")
 def test_a_part_that_kills_its_workers_again_and_again_is_given_up(monkeypatch):
-    with workers_of("local:2", memory=1 << 30) as own:  # some may not be started again
+    with workers_of("local:1", memory=1 << 30) as own:
         with pytest.raises(WorkersError, match="killed 4 times while they worked on the same"):
             list(own.in_order(kill, [1]))
 
         own.client.wait_for_workers(1)
+        monkeypatch.setattr(workers, "_LOOK_S", 0.02)
+        with pytest.raises(WorkersError, match="were lost 4 times while one sent"):
+            list(own.in_order(lambda _: Fatal(), [1]))
+
+        own.client.wait_for_workers(1)
         for nanny in own.client.cluster.workers.values():
-            nanny.auto_restart = False
-        monkeypatch.setattr(workers, "_LOOK_S", 0.2)
+            nanny.status = Status.closing_gracefully  # it starts no other worker
         monkeypatch.setattr(workers, "_PATIENCE_S", 1)
         with pytest.raises(WorkersError, match="no worker is left, and none has come for 1 s"):
             list(own.in_order(lambda _: Fatal(), [1]))

@@ -32,6 +32,7 @@ _PATIENCE_S: Final = 300
 """How long work waits while there is no worker: those of a batch system are started anew."""
 
 _LOOK_S: Final = 5
+_MOST_LOST: Final = 4  # while a result is sent; as often as Dask has a part worked on
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt of the GNU C library calls them
 _KEPT_BYTES: Final = 4 << 20
 """Arrays up to here are made of memory that was freed; larger ones leave holes between them."""
@@ -80,7 +81,10 @@ class DaskWorkers:
     @property
     def count(self) -> int:
         """How many there are now."""
-        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        return len(self._addresses())
+
+    def _addresses(self) -> set[str]:
+        return set(self.client.scheduler_info(n_workers=-1)["workers"])
 
     @property
     def memory_each(self) -> int | None:
@@ -155,19 +159,32 @@ class DaskWorkers:
     def _awaited(self, future: Future) -> Any:  # noqa: ANN401 -- of any work
         """What becomes of a part; WorkersError if there is no worker for long.
 
-        A result stays with its worker until it is asked for, and is made again if that is lost.
+        A result stays with its worker until it is asked for, and is made again if that is lost:
+        without end where it is lost because it is sent, so workers that are lost are counted.
         """
         seen_s, look_s = monotonic(), _LOOK_S
+        was_made = False
+        since: set[str] = set()  # workers that were there since it was made
         while True:
+            is_made = future.done()
+            was_made = was_made or is_made
             try:
-                if future.done():
+                if is_made:
                     return future.result(timeout=look_s)
                 future.exception(timeout=look_s)  # returned, where `result` raises it
             except TimeoutError:
                 if future.status == "error":  # of the part itself
                     raise
-                look_s *= 2 if future.done() else 1  # what is large takes longer to come
-            if self.count:
+                look_s *= 2 if is_made else 1  # what is large takes longer to come
+            there = self._addresses()
+            if was_made:
+                since |= there
+            if len(since - there) >= _MOST_LOST:
+                raise WorkersError(
+                    f"workers were lost {plural(_MOST_LOST, 'time')} while one sent what "
+                    "became of the same part. Allow each more memory, or look at its log."
+                )
+            if there:
                 seen_s = monotonic()
             elif monotonic() - seen_s > _PATIENCE_S:
                 raise WorkersError(
