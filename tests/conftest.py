@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,9 @@ TOOLS = {
     "one_node_slurm": ("sbatch", "munged"),
 }
 
+MEMORY = "/dev/shm"  # noqa: S108 -- pytest makes a folder of the user there
+ROOM = 4 << 30
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
@@ -42,6 +46,20 @@ os.fsync = os.fstat
 
 # Or each process that imports NumPy has a thread per processor that waits for work, and spins.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _is_roomy(folder: str) -> bool:
+    """Whether a folder has room for what tests write, and programs may run from it."""
+    try:
+        there = os.statvfs(folder)
+    except OSError:
+        return False
+    return there.f_bavail * there.f_frsize > ROOM and not there.f_flag & os.ST_NOEXEC
+
+
+# In memory, for a file system is a tenth of what tests cost where it writes to a disk.
+if "TMPDIR" not in os.environ and _is_roomy(MEMORY):
+    os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
 
 gc.disable()  # until all tests are collected, of which nothing becomes garbage
 
