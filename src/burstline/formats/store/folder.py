@@ -316,28 +316,22 @@ class StoreTables(Batched):
         if name not in self.manifest.tables:
             return 0
         near: int | Integers = 0
-        with self._file(name) as file:
-            for number, group in enumerate(self.groups(name)):
-                share = _share_near(group, locations, window)
-                is_part = np.any((share > 0) & (share < 1))
-                if window is not None and "min_ns" in group and is_part:
-                    rows = self._count(name, file, number, locations, window)
-                    near = near + np.where(share > 0, rows, 0)
-                else:
-                    of_group = self._footer(name).rows([number])
-                    near = near + np.ceil(of_group * share).astype(np.int64)
+        for number, group in enumerate(self.groups(name)):
+            share = _share_near(group, locations, window)
+            is_part = np.any((share > 0) & (share < 1))
+            if window is not None and "min_ns" in group and is_part:
+                rows = self._count(name, number, locations, window)
+                near = near + np.where(share > 0, rows, 0)
+            else:
+                of_group = self._footer(name).rows([number])
+                near = near + np.ceil(of_group * share).astype(np.int64)
         return near
 
     def _count(
-        self,
-        name: str,
-        file: pq.ParquetFile,
-        number: int,
-        locations: Mask | None,
-        window: schema.Window,
+        self, name: str, number: int, locations: Mask | None, window: schema.Window
     ) -> Integers:
         columns = [c for c in schema.place_columns(name) if c is not None]
-        with self._told(name):
+        with self._file(name) as file, self._told(name):
             rows = self._read(name, file, [number], columns)
         group = self.groups(name)[number]
         before = group.get("last_location", 0) - group.get("first_location", 0) + 1

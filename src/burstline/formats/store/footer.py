@@ -88,6 +88,7 @@ class Footer:
             return int(self.arrow.num_rows)
         return sum(self.groups[number].rows for number in groups)
 
+    @cached_property
     def coded_texts(self) -> list[str]:
         """Leaves that can be read as codes: those without an encoding by deltas."""
         by_delta = {

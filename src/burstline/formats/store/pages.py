@@ -49,7 +49,7 @@ def open_parquet(source: Path | IO[bytes], footer: Footer) -> pq.ParquetFile:
     return pq.ParquetFile(
         source,
         metadata=footer.arrow,
-        read_dictionary=footer.coded_texts(),
+        read_dictionary=footer.coded_texts,
         memory_map=False,
         page_checksum_verification=True,
     )
