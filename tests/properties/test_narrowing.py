@@ -17,7 +17,7 @@ from burstline.columns import Ordinals
 from burstline.formats import store
 from burstline.formats.paraver.editing.cut import completed
 from burstline.formats.store import folder as store_folder
-from burstline.model import schema
+from burstline.model import Batched, schema
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples
@@ -37,7 +37,7 @@ def one_row_group_per_location():
         yield
 
 
-class Lean(dict):
+class Lean(dict, Batched):
     """What a store holds, of which nothing that grows may be loaded whole."""
 
     def __init__(self, stored):
