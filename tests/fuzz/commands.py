@@ -41,7 +41,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -170,6 +170,16 @@ class Remembering(resolution.Child):
         if answer is not None:
             (self._folder / key).write_text(json.dumps(answer))
         return answer
+
+
+@contextmanager
+def one_for_symbols(folder: Path) -> Iterator[None]:
+    """A block in which all commands ask one process for symbols."""
+    usual, child = resolution.Child, Remembering(folder / "symbols")
+    resolution.Child = lambda: child  # type: ignore[assignment, misc]
+    child.ask(name="_Z4mainv")  # before there are children: they share the process
+    yield
+    resolution.Child = usual  # type: ignore[misc]
 
 
 class Job(NamedTuple):
@@ -556,15 +566,11 @@ def work(wanted: argparse.Namespace, made: list[Sound], folder: Path, number: in
     until = time.monotonic() + wanted.seconds
     own = folder / f"worker{number}"
     own.mkdir()
-    child = Remembering(own / "symbols")
-    resolution.Child = lambda: child  # type: ignore[assignment, misc]
-    child.ask(name="_Z4mainv")  # before there are children: they share the process
     campaign = Campaign(wanted, made, own)
-    if wanted.case is not None:
-        return campaign.run([[wanted.case]], until)
     many = len(wanted.formats)
     rounds = (range(each * many, (each + 1) * many) for each in numbers_to(wanted.files))
-    return campaign.run(rounds, until)
+    with one_for_symbols(own):
+        return campaign.run(rounds if wanted.case is None else [[wanted.case]], until)
 
 
 def numbers_to(many: int) -> Iterator[int]:
@@ -598,8 +604,10 @@ def main() -> None:
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
     with tempfile.TemporaryDirectory(prefix="burstline-fuzz-", dir=memory) as name:
         folder = Path(name)
-        made = sound_inputs(folder)
         gc.freeze()  # what is never looked at again is never copied by a child
+        with one_for_symbols(folder):
+            made = sound_inputs(folder)
+        gc.freeze()
         numbers = range(wanted.workers)
         if wanted.workers == 1:
             results = [work(wanted, made, folder, 0)]
