@@ -20,9 +20,9 @@ def record(site):
     """Record the program in a mode."""
     app = site.compile("mpicc", SOURCE, "-O2", "-pthread")
 
-    def run(mode, *options, output="app.store", ranks=2):
+    def run(mode, *options, output="app.store", ranks=2, steps=1):
         words = [*options, "-o", output, "--quiet", "--", *site.ranks(ranks), app, mode]
-        return site.record(*words)
+        return site.record(*words, steps)
 
     return run
 
@@ -32,7 +32,7 @@ def record(site):
 )
 def test_the_function_that_makes_others_wait_is_named(site, record, output):
     def told():
-        code, _, said = record("late", "--sample=250", "--force", output=output)
+        code, _, said = record("late", "--sample=250", "--force", output=output, steps=4)
         assert code == 0, said
         printed = site.printed_by("waits", output)
         return " ".join(printed.partition("What the time goes to")[0].split())
@@ -46,7 +46,7 @@ def test_the_function_that_makes_others_wait_is_named(site, record, output):
 
 
 def test_a_sample_stands_for_the_time_of_a_thread_on_the_processor(site, record):
-    assert record("even", "--sample=250", ranks=1)[0] == 0
+    assert record("even", "--sample=250", ranks=1, steps=4)[0] == 0
     trace = site.trace("app.store")
     rows = sampled(trace).to_pylist()
     inside = {row["function"] for row in rows}
@@ -64,7 +64,7 @@ def test_a_sample_stands_for_the_time_of_a_thread_on_the_processor(site, record)
 def test_where_ranks_ran_and_what_recording_took_is_told_of_each(site, output):
     app = site.compile("mpicc", SOURCE, "-O2", "-pthread")
     # Libraries that look at the machine in MPI_Init go through its processors: not the program.
-    words = [*site.ranks(2), "taskset", "-c", "0", app, "even"]
+    words = [*site.ranks(2), "taskset", "-c", "0", app, "even", "1"]
     trace = site.recorded(output, "--sample=250", "--quiet", "--", *words)
 
     for row in trace.table("placements").to_pylist():
@@ -98,7 +98,7 @@ def test_nothing_is_sampled_where_that_is_asked_for_or_no_stacks_are(site, recor
 
 
 def test_the_function_that_calls_a_deep_library_is_on_the_stack_of_a_sample(site, record):
-    assert record("deep", "--stack-depth=4", ranks=1)[0] == 0
+    assert record("deep", "--stack-depth=4", ranks=1, steps=4)[0] == 0
     trace = site.trace("app.store")
     paths = trace.table("call_paths").to_pylist()
 

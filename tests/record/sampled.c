@@ -1,18 +1,18 @@
-/* Work of a planned time on the processor, and what programs do with signals and processes. */
+/* Work of a planned time on the processor, and what programs do with signals and processes:
+ * sampled MODE STEPS */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define STEPS 4
 
 static double seconds(clockid_t clock) {
     struct timespec now;
@@ -177,7 +177,7 @@ int main(int count, char **words) {
         printf("%s\n", wrong == NULL ? "fine" : wrong);
     }
     const int late = strcmp(words[1], "late") == 0 ? 1 : -1;
-    for (int k = 0; k < STEPS; ++k) {
+    for (int k = atoi(words[2]); k > 0; --k) {
         step(rank, late);
         if (strcmp(words[1], "deep") == 0) call_library();
         MPI_Barrier(MPI_COMM_WORLD); /* of a step */
