@@ -73,8 +73,8 @@ def abi_of_libraries(text: str) -> Abi | None:
 
 def abi_of_symbols(library: Path) -> Abi | None:
     """The MPI that a library has, whatever it is called: Cray's, Intel's, a site's own."""
-    # linkers may keep a name as the end of another one
-    if not (names_symbol(library, b"MPI_Init") or names_symbol(library, b"PMPI_Init")):
+    # linkers may keep a name as the end of another one: it is looked for in all of the library
+    if not (names_symbol(library, b"PMPI_Init") or names_symbol(library, b"MPI_Init")):
         return None
     if names_symbol(library, b"ompi_mpi_comm_world"):
         return OPEN_MPI
