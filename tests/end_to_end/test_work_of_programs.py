@@ -123,9 +123,7 @@ class Site:
         return done.stdout
 
     def burst(self, *words):
-        code, printed, self.said = warm.run(
-            words, self.folder, self.environment, patience_s=240
-        )
+        code, printed, self.said = warm.run(words, self.folder, self.environment)
         assert code == 0, self.said
         return printed
 
