@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recording import line_of
+from recording import line_of, patient
 
 PROGRAMS = Path(__file__).parent / "languages"
 SIZE = 3
@@ -116,9 +116,9 @@ def command(site, language):
         return [sys.executable, str(PROGRAMS / "exchange.py")]
     if language in FORTRAN:
         options = [FORTRAN[language], "-w", "-fallow-argument-mismatch"]
-        return [site.compile("mpif90", *options, PROGRAMS / "exchange.F90")]
+        return [site.compile("mpif90", *options, PROGRAMS / "exchange.F90", *patient())]
     ending, compiler = {"C": ("c", "mpicc"), "C++": ("cpp", "mpicxx")}[language]
-    return [site.compile(compiler, PROGRAMS / f"exchange.{ending}")]
+    return [site.compile(compiler, PROGRAMS / f"exchange.{ending}", *patient())]
 
 
 def assert_is_exchange(site, language, *options):

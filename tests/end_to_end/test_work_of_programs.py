@@ -15,7 +15,7 @@ from burstline.extrae.event_types import WORK_TYPES
 from burstline.structure import detect
 from burstline.structure.program.nodes import Condition, Loop
 from burstline.studies.loop_labels import labels_of
-from recording import environment, line_of
+from recording import environment, line_of, patient
 
 SOLVER = """
 void relax(double *field, long cells) {
@@ -134,7 +134,8 @@ class Site:
         for name, text, count in (("solver.c", SOLVER, solver), ("steps.c", STEPS, "all")):
             (self.folder / name).write_text(text)
             self.compile(self.mpicc, "-O2", "-c", name, count=count, **options)
-        self.compile(self.mpicc, "steps.o", "solver.o", "-o", "steps", **options)
+        words = ["steps.o", "solver.o", "-o", "steps", *patient()]
+        self.compile(self.mpicc, *words, **options)
 
     def record(self, output, *program, ranks=4, counters="work"):
         command = [self.launcher, "-n", str(ranks), *program]
