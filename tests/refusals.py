@@ -7,6 +7,7 @@ in `step`) until the n-th is never asked for, and prints what went wrong, and wi
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
 import json
 import os
@@ -102,6 +103,7 @@ def tried(job, control, *, of_disk):
 def main():
     """Try the jobs of standard input."""
     jobs, what = json.load(sys.stdin)
+    gc.set_threshold(100_000, 20, 20)  # as for other tests
     control = ctypes.CDLL(None).refuse_at
     control.argtypes, control.restype = [ctypes.c_long, ctypes.c_int], ctypes.c_long
     if what == "spills":
