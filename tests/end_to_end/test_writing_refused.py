@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 from numpy._core import _multiarray_umath as multiarray
@@ -40,7 +37,6 @@ SPILLING = {
     "spilled prv": ["convert", "{store}", "run.prv"],
 }
 ANEW = ("prv", "otf2", "spilled store")
-MEMORY = "/dev/shm"  # noqa: S108 -- a file system, of which a part is made
 OUTPUTS = ("run.", "pairs.", "all.", "cfgs")
 
 
@@ -58,16 +54,6 @@ def inputs(tmp_path_factory):
         assert burstline("convert", paths["a"], paths["store"]).returncode == 0
         made.append(paths)
     return made
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A folder in memory, if there is one: on disk, new files beside removed ones take long."""
-    if not os.access(MEMORY, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY) as place:
-        yield Path(place)
 
 
 def job(folder, words, inputs, *, over, step=1):
@@ -113,16 +99,16 @@ def refusals(jobs, what, settings, tmp_path):
 @pytest.mark.parametrize(
     "writers", [FORMATS, COMMANDS, SPILLING], ids=["formats", "commands", "spills"]
 )
-def test_whatever_is_refused_no_part_of_an_output_stays(refused, inputs, folder, writers):
+def test_whatever_is_refused_no_part_of_an_output_stays(refused, inputs, tmp_path, writers):
     jobs = {}
     for name, words in writers.items():
         for over in (False, True) if name in ANEW else (True,):
             label = name if over else f"{name} anew"
-            jobs[label] = job(folder / label, words, inputs, over=over)
+            jobs[label] = job(tmp_path / label, words, inputs, over=over)
 
     what = "spills" if writers is SPILLING else "disk"
-    settings = {"LD_PRELOAD": str(refused), "REFUSE_UNDER": f"{folder}/"}
-    results = refusals(jobs, what, settings, folder)
+    settings = {"LD_PRELOAD": str(refused), "REFUSE_UNDER": f"{tmp_path}/"}
+    results = refusals(jobs, what, settings, tmp_path)
 
     assert all(result["tried"] > 3 for result in results.values()), results
 
@@ -132,7 +118,7 @@ def test_whatever_is_refused_no_part_of_an_output_stays(refused, inputs, folder,
     [(_core.__file__, 0, 1), (multiarray.__file__, 1024, 7)],
     ids=["kernels", "numpy"],
 )
-def test_whatever_memory_is_refused_a_command_says_so(refused, inputs, folder, which):
+def test_whatever_memory_is_refused_a_command_says_so(refused, inputs, tmp_path, which):
     """Of NumPy one in seven is tried, for there are thousands; all of them end so.
 
     Arrow's are left out: they end the process in C++.
@@ -140,10 +126,10 @@ def test_whatever_memory_is_refused_a_command_says_so(refused, inputs, folder, w
     library, least, step = which
     commands = FORMATS | COMMANDS | {"waits": ["waits", "{a}", "-o", "run.cubex"]}
     jobs = {
-        name: job(folder / name, words, inputs, over=True, step=step)
+        name: job(tmp_path / name, words, inputs, over=True, step=step)
         for name, words in commands.items()
     }
     settings = {"LD_PRELOAD": str(refused), "REFUSE_FOR": library, "REFUSE_BYTES": str(least)}
-    results = refusals(jobs, "memory", settings, folder)
+    results = refusals(jobs, "memory", settings, tmp_path)
 
     assert all(result["tried"] > 20 for result in results.values()), results
