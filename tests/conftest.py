@@ -47,19 +47,11 @@ os.fsync = os.fstat
 # Or each process that imports NumPy has a thread per processor that waits for work, and spins.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-
-def _is_roomy(folder: str) -> bool:
-    """Whether a folder has room for what tests write, and programs may run from it."""
-    try:
-        there = os.statvfs(folder)
-    except OSError:
-        return False
-    return there.f_bavail * there.f_frsize > ROOM and not there.f_flag & os.ST_NOEXEC
-
-
-# In memory, for a file system is a tenth of what tests cost where it writes to a disk.
-if "TMPDIR" not in os.environ and _is_roomy(MEMORY):
-    os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
+# Tests write to memory where programs may run from it: a disk's file system takes long.
+if "TMPDIR" not in os.environ and Path(MEMORY).is_dir():
+    there = os.statvfs(MEMORY)
+    if there.f_bavail * there.f_frsize > ROOM and not there.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
 
 gc.disable()  # until all tests are collected, of which nothing becomes garbage
 
@@ -86,58 +78,20 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-@pytest.fixture(scope="session")
-def real_traces() -> Path:
-    """Folder of real traces, given by ``BURSTLINE_TRACES``."""
-    return _folder("real_traces")
+def _given(name: str) -> Any:
+    """Make the fixture of a folder from outside, or of the programs of a tool."""
+
+    @pytest.fixture(scope="session", name=name)
+    def given() -> Path | tuple[str, ...]:
+        return TOOLS.get(name) or _folder(name)
+
+    return given
 
 
-@pytest.fixture(scope="session")
-def spec_folder() -> Path:
-    """Folder of the specifications' reference data, given by ``BURSTLINE_SPEC``."""
-    return _folder("spec_folder")
-
-
-@pytest.fixture(scope="session")
-def open_mpi() -> tuple[str, str]:
-    """Compiler and launcher of Open MPI."""
-    return TOOLS["open_mpi"]
-
-
-@pytest.fixture(scope="session")
-def mpich() -> tuple[str, str]:
-    """Compiler and launcher of MPICH."""
-    return TOOLS["mpich"]
-
-
-@pytest.fixture(scope="session")
-def gfortran() -> tuple[str, ...]:
-    """Give the Fortran compiler, behind those of each MPI."""
-    return TOOLS["gfortran"]
-
-
-@pytest.fixture(scope="session")
-def otf2_print_tool() -> tuple[str, ...]:
-    """Give the tool that prints OTF2 archives."""
-    return TOOLS["otf2_print_tool"]
-
-
-@pytest.fixture(scope="session")
-def work_compiler() -> tuple[str, ...]:
-    """Give the compilers that put counters into programs."""
-    return TOOLS["work_compiler"]
-
-
-@pytest.fixture(scope="session")
-def chromium() -> tuple[str, ...]:
-    """Give the browser that opens pages."""
-    return TOOLS["chromium"]
-
-
-@pytest.fixture(scope="session")
-def node() -> tuple[str, ...]:
-    """Give what reads JavaScript without a browser."""
-    return TOOLS["node"]
+real_traces, spec_folder = _given("real_traces"), _given("spec_folder")
+open_mpi, mpich = _given("open_mpi"), _given("mpich")  # compiler and launcher
+gfortran, work_compiler = _given("gfortran"), _given("work_compiler")
+otf2_print_tool, chromium, node = map(_given, ("otf2_print_tool", "chromium", "node"))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import cloudpickle
-import dask
 import numpy as np
 import pytest
 from benchmarks.generate import generate
@@ -74,13 +73,6 @@ OF_ALL = (
     "verdict", "matrix", "histogram", "phases", "structure", "Parquet", "waits", "report",
 )  # fmt: skip
 """Commands, one each, that are asked of all real traces."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def forked():
-    """Have workers forked from a process that has imported Dask, for many are started."""
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        yield
 
 
 @pytest.fixture(scope="module")
