@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -107,6 +108,15 @@ def runtime_program(built_once, tmp_path_factory):
     """A program that uses the recorder's runtime in the place of MPI wrappers."""
     target = tmp_path_factory.mktemp("runtime") / "recorded"
     return build(built_once, target, PROGRAMS / "runtime_program.c", "-rdynamic")
+
+
+@pytest.fixture
+def one_processor():
+    """Keep programs where they are: a thread that moves adds a record of where it ran."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    yield
+    os.sched_setaffinity(0, allowed)
 
 
 @pytest.fixture(scope="session")

@@ -74,15 +74,6 @@ def happened(path):
     return rows
 
 
-@pytest.fixture
-def one_processor():
-    """Keep programs where they are: a thread that moves adds a record of where it ran."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    yield
-    os.sched_setaffinity(0, allowed)
-
-
 @pytest.mark.usefixtures("one_processor")
 @pytest.mark.parametrize("goes_on", [False, True], ids=["once", "from_then_on"])
 @pytest.mark.parametrize("run", RUNS)

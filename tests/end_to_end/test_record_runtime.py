@@ -27,15 +27,6 @@ def record(runtime_program, tmp_path):
     return run
 
 
-@pytest.fixture
-def one_processor():
-    """Let programs stay where they are: of each new processor of a thread a record tells."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    yield
-    os.sched_setaffinity(0, allowed)
-
-
 def only(result):
     (path,), errors = result
     assert errors == ""

@@ -544,7 +544,7 @@ def test_a_part_that_kills_its_workers_again_and_again_is_given_up(monkeypatch):
 
         own.client.wait_for_workers(1)
         monkeypatch.setattr(workers, "_LOOK_S", 0.02)
-        with pytest.raises(WorkersError, match="were lost 4 times while one sent"):
+        with pytest.raises(WorkersError, match="lost 4 times with the worker that sent it"):
             list(own.in_order(lambda _: Fatal(), [1]))
 
         own.client.wait_for_workers(1)

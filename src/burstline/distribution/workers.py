@@ -32,7 +32,7 @@ _PATIENCE_S: Final = 300
 """How long work waits while there is no worker: those of a batch system are started anew."""
 
 _LOOK_S: Final = 5
-_MOST_LOST: Final = 4  # while a result is sent; as often as Dask has a part worked on
+_MOST_LOST: Final = 4  # results of one part; as often as Dask has it worked on
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt of the GNU C library calls them
 _KEPT_BYTES: Final = 4 << 20
 """Arrays up to here are made of memory that was freed; larger ones leave holes between them."""
@@ -81,10 +81,7 @@ class DaskWorkers:
     @property
     def count(self) -> int:
         """How many there are now."""
-        return len(self._addresses())
-
-    def _addresses(self) -> set[str]:
-        return set(self.client.scheduler_info(n_workers=-1)["workers"])
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
 
     @property
     def memory_each(self) -> int | None:
@@ -160,14 +157,11 @@ class DaskWorkers:
         """What becomes of a part; WorkersError if there is no worker for long.
 
         A result stays with its worker until it is asked for, and is made again if that is lost:
-        without end where it is lost because it is sent, so workers that are lost are counted.
+        without end where it is lost because it is sent, so losses are counted.
         """
-        seen_s, look_s = monotonic(), _LOOK_S
-        was_made = False
-        since: set[str] = set()  # workers that were there since it was made
+        seen_s, look_s, lost = monotonic(), _LOOK_S, 0
         while True:
             is_made = future.done()
-            was_made = was_made or is_made
             try:
                 if is_made:
                     return future.result(timeout=look_s)
@@ -175,16 +169,15 @@ class DaskWorkers:
             except TimeoutError:
                 if future.status == "error":  # of the part itself
                     raise
-                look_s *= 2 if is_made else 1  # what is large takes longer to come
-            there = self._addresses()
-            if was_made:
-                since |= there
-            if len(since - there) >= _MOST_LOST:
+                if is_made:
+                    look_s *= 2  # what is large takes longer to come
+                    lost += not future.done()  # with the worker that had it
+            if lost == _MOST_LOST:
                 raise WorkersError(
-                    f"workers were lost {plural(_MOST_LOST, 'time')} while one sent what "
-                    "became of the same part. Allow each more memory, or look at its log."
+                    f"what became of a part was lost {plural(lost, 'time')} with the worker "
+                    "that sent it. Allow each more memory, or look at its log."
                 )
-            if there:
+            if self.count:
                 seen_s = monotonic()
             elif monotonic() - seen_s > _PATIENCE_S:
                 raise WorkersError(

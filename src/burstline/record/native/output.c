@@ -117,7 +117,7 @@ void burst_miss(struct burst_thread *thread) {
     if (thread != NULL) burst_put_missed(thread);
 }
 
-/* Room after a time without: what was defined or told meanwhile has to be put again. */
+/* There is room again: what was defined or told while there was none is put once more. */
 static void mark_gap(struct burst_thread *thread) {
     const uint64_t dropped = thread->dropped, since = thread->dropped_since_ns;
     thread->dropped = 0;
